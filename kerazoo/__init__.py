@@ -1,0 +1,60 @@
+"""kerazoo: BERT and GPT for Keras 3, from a checkpoint or a raw corpus to a served answer.
+
+Public names are imported when they are first used, so that ``import kerazoo`` and
+``kerazoo --help`` cost nothing:
+
+    import kerazoo
+    task = kerazoo.TextClassifier.from_preset("path/to/bert", labels=["bad", "good"])
+"""
+
+import importlib
+import sys
+
+__version__ = "0.1.0"
+
+_MODULE_OF = {
+    "BertBackbone": "kerazoo.backbones.bert",
+    "BertConfig": "kerazoo.backbones.bert",
+    "TextClassifier": "kerazoo.tasks.text_classifier",
+    "TextClassifierPreprocessor": "kerazoo.preprocessing.text_classifier",
+    "WordPieceTokenizer": "kerazoo.tokenizers.wordpiece",
+}
+_SUBPACKAGES = (
+    "backbones",
+    "conversion",
+    "data",
+    "export",
+    "layers",
+    "metrics",
+    "preprocessing",
+    "tasks",
+    "tokenizers",
+    "training",
+)
+
+__all__ = ["__version__", *_MODULE_OF, *_SUBPACKAGES]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name on first use (PEP 562)."""
+    if name in _MODULE_OF:
+        return getattr(importlib.import_module(_MODULE_OF[name]), name)
+    if name in _SUBPACKAGES:
+        return importlib.import_module(f"kerazoo.{name}")
+    raise AttributeError(f"module 'kerazoo' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names, imported or not."""
+    return sorted(__all__)
+
+
+def register_classes() -> None:
+    """Import every public class, so that Keras finds those which a saved model names."""
+    for module in dict.fromkeys(_MODULE_OF.values()):
+        importlib.import_module(module)
+
+
+if "keras" in sys.modules:
+    # Whoever has Keras loaded may go on to `keras.saving.load_model`.
+    register_classes()

@@ -1,0 +1,47 @@
+"""Glossary: the axis names, feature keys and dtypes that every docstring and error message uses.
+
+Axes, in the order in which they appear in shapes:
+
+* ``batch``: the texts (or pairs of texts) that are computed together.
+* ``seq``: the positions of one packed text, special tokens and padding included.
+* ``hidden``: the width of a state (``hidden_dim``).
+* ``heads``: the attention heads; ``head`` is the width of one of them, ``hidden / heads``.
+* ``query``, ``key``: ``seq`` again, as the position that looks and the position that is looked at.
+* ``vocabulary``: the rows of the token embedding matrix.
+* ``classes``: the labels of a classifier.
+"""
+
+from typing import Any, TypeAlias
+
+Tensor: TypeAlias = Any
+"""A tensor of the backend at work (or a NumPy array, or a symbolic tensor while a graph is built)."""
+
+Initializer: TypeAlias = Any
+"""A `keras.initializers.Initializer`, its name, or its serialised form."""
+
+TOKEN_IDS = "token_ids"
+"""Vocabulary ids, (batch, seq) int32."""
+
+SEGMENT_IDS = "segment_ids"
+"""0 for the first text, 1 for the second, 0 on padding, (batch, seq) int32."""
+
+PADDING_MASK = "padding_mask"
+"""1 on real tokens, 0 on padding, (batch, seq) int32."""
+
+TEXT = "text"
+"""Key of the (first) text, (batch,) string."""
+
+TEXT_PAIR = "text_pair"
+"""Key of the second text of a pair, (batch,) string."""
+
+LABEL = "label"
+"""Key of the label, (batch,) string or int32."""
+
+SEQUENCE_OUTPUT = "sequence_output"
+"""Last hidden states of a backbone, (batch, seq, hidden) float."""
+
+POOLED_OUTPUT = "pooled_output"
+"""One vector a text, (batch, hidden) float."""
+
+ID_DTYPE = "int32"
+"""Dtype of ids, segments and masks, on every backend and in every served signature."""

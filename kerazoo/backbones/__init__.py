@@ -1,0 +1,1 @@
+"""The families: a frozen config, layers, and the functional graph that joins them."""

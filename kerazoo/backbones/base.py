@@ -1,0 +1,155 @@
+"""What every kerazoo backbone can do, whatever its family."""
+
+import dataclasses
+import json
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import keras_nlp
+from keras import ops
+
+from kerazoo.axes import ID_DTYPE, PADDING_MASK, Tensor
+from kerazoo.conversion.report import LoadReport
+from kerazoo.conversion.source import CheckpointSource, open_checkpoint
+
+
+class Backbone(keras_nlp.models.Backbone):
+    """A transformer encoder or decoder without a head.
+
+    Subclasses set `config_class` (a frozen dataclass of every number) and `family`, create
+    `embeddings` and `transformer_layers`, and define `embed(inputs)`.
+
+    Attributes:
+        config: the dataclass this backbone was made from.
+        load_report: what was loaded from a foreign checkpoint; None for a fresh backbone and for
+            one read from a kerazoo preset (where every weight is present or loading fails).
+    """
+
+    config_class: ClassVar[type]
+    family: ClassVar[str]
+    load_report: LoadReport | None = None
+
+    def embed(self, inputs: dict[str, Tensor]) -> Tensor:
+        """Return the embedding output, (batch, seq, hidden)."""
+        raise TypeError(f"{type(self).__name__} does not define `embed`.")
+
+    def hidden_states(self, inputs: dict[str, Tensor]) -> list[Tensor]:
+        """Return the states after the embeddings and after each layer, without dropout.
+
+        Args:
+            inputs: the backbone's input dict, each (batch, seq) int32.
+
+        Returns:
+            `num_layers + 1` tensors, (batch, seq, hidden); the embedding output is state 0.
+        """
+        inputs = _as_tensors(inputs)
+        states = [self.embed(inputs)]
+        for layer in self.transformer_layers:
+            states.append(layer(states[-1], padding_mask=inputs[PADDING_MASK], training=False))
+        return states
+
+    def attention_scores(
+        self, inputs: dict[str, Tensor], layers: Sequence[int] | None = None
+    ) -> list[Tensor]:
+        """Return the attention probabilities, without dropout.
+
+        Args:
+            inputs: the backbone's input dict, each (batch, seq) int32.
+            layers: layer numbers from 0, negative ones from the end; None is all of them.
+
+        Returns:
+            For each asked layer (batch, heads, query, key) float32; rows sum to 1.
+
+        Raises:
+            ValueError: if a layer does not exist.
+        """
+        count = len(self.transformer_layers)
+        wanted = list(range(count)) if layers is None else list(layers)
+        for number in wanted:
+            if not -count <= number < count:
+                raise ValueError(
+                    f"The backbone has layers 0 to {count - 1}. Received: layers={wanted}"
+                )
+        wanted = [number % count for number in wanted]
+        inputs = _as_tensors(inputs)
+        state = self.embed(inputs)
+        scores = {}
+        for number in range(max(wanted, default=-1) + 1):
+            state, scores[number] = self.transformer_layers[number](
+                state,
+                padding_mask=inputs[PADDING_MASK],
+                training=False,
+                return_attention_scores=True,
+            )
+        return [scores[number] for number in wanted]
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the config's fields beside name, dtype and trainable."""
+        return {**super().get_config(), **dataclasses.asdict(self.config)}
+
+    def quantize(self, mode: str, **kwargs: Any) -> None:
+        """Quantise the weights of dense layers and embeddings in place.
+
+        Args:
+            mode: "int8" or another mode of `keras.Model.quantize`.
+            **kwargs: further arguments of it.
+        """
+        with warnings.catch_warnings():
+            # Keras warns of each dropout and layer norm, which have nothing to quantise.
+            warnings.filterwarnings("ignore", message="Layer .* does not have a `quantize` method")
+            super().quantize(mode, **kwargs)
+
+    @classmethod
+    def from_preset(
+        cls, preset: str | Path | CheckpointSource, load_weights: bool = True, **kwargs: Any
+    ) -> Self:
+        """Read a backbone from disk or from the Hugging Face Hub.
+
+        Args:
+            preset: a kerazoo preset folder, a Hugging Face folder, a folder with Google's TF1
+                BERT checkpoint, or a handle `hf://org/name`.
+            load_weights: bool, read the weights; False keeps the random ones.
+            **kwargs: `dtype`, `name`, `trainable`, or config fields that win over the preset's.
+
+        Returns:
+            The backbone; `load_report` says what was loaded, missing and unused.
+
+        Raises:
+            FileNotFoundError: if the folder or a file of it does not exist.
+            ValueError: if it is no checkpoint of this family, is damaged, or lacks a weight.
+        """
+        source = open_checkpoint(preset)
+        if source.format == "kerazoo":
+            kwargs.setdefault("dtype", quantized_dtype(source.folder))
+            return super().from_preset(str(source.folder), load_weights=load_weights, **kwargs)
+        backbone = cls(**{**source.backbone_config(), **kwargs})
+        if load_weights:
+            backbone.load_report = source.load_backbone(backbone)
+        return backbone
+
+    def export_to_transformers(self, path: str | Path) -> None:
+        """Write a Hugging Face folder with config and weights that `transformers` loads.
+
+        Args:
+            path: folder to create; it must not hold another model.
+        """
+        from kerazoo.conversion.huggingface import save_huggingface
+
+        save_huggingface(self, self.config, path)
+
+
+def quantized_dtype(folder: Path) -> dict[str, Any] | None:
+    """Return the serialised dtype of a preset whose weights are quantised, else None.
+
+    KerasHub's loader forgets it for a backbone and then cannot place the int8 weights.
+    """
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    dtype = config["config"].get("dtype")
+    is_map = isinstance(dtype, dict) and dtype.get("class_name") == "DTypePolicyMap"
+    return dtype if is_map else None
+
+
+def _as_tensors(inputs: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {key: ops.convert_to_tensor(value, dtype=ID_DTYPE) for key, value in inputs.items()}

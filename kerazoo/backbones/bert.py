@@ -1,0 +1,179 @@
+"""BERT (Devlin et al. 2018, https://arxiv.org/abs/1810.04805): the encoder."""
+
+import dataclasses
+from typing import Any, Self
+
+import keras
+
+from kerazoo.axes import (
+    ID_DTYPE,
+    PADDING_MASK,
+    POOLED_OUTPUT,
+    SEGMENT_IDS,
+    SEQUENCE_OUTPUT,
+    TOKEN_IDS,
+    Tensor,
+)
+from kerazoo.backbones.base import Backbone
+from kerazoo.backbones.sizes import named_size
+from kerazoo.checks import check_divisible, check_one_of, check_positive, check_rate
+from kerazoo.layers.embeddings import TransformerEmbeddings
+from kerazoo.layers.feed_forward import ACTIVATIONS
+from kerazoo.layers.pooling import FirstTokenPooler
+from kerazoo.layers.transformer_block import TransformerBlock
+
+
+@dataclasses.dataclass(frozen=True)
+class BertConfig:
+    """Every number of a BERT encoder, each in one place.
+
+    Args:
+        vocabulary_size: int, rows of the token embedding.
+        num_layers: int, transformer blocks.
+        num_heads: int, attention heads of a block.
+        hidden_dim: int, width of the states; a multiple of `num_heads`.
+        intermediate_dim: int, width inside the feed-forward networks.
+        dropout: float, dropout rate on embeddings and sublayer outputs.
+        attention_dropout: float, dropout rate on attention probabilities.
+        max_sequence_length: int, positions.
+        num_segments: int, segment (token type) ids.
+        activation: "gelu" (exact, as Google and Hugging Face), "gelu_approximate" or "relu".
+        layer_norm_epsilon: float, added to the variance in every layer norm.
+        initializer_range: float, standard deviation of new weights.
+
+    Raises:
+        ValueError: if a value is out of range or two of them do not fit together.
+    """
+
+    vocabulary_size: int
+    num_layers: int
+    num_heads: int
+    hidden_dim: int
+    intermediate_dim: int
+    dropout: float = 0.1
+    attention_dropout: float = 0.1
+    max_sequence_length: int = 512
+    num_segments: int = 2
+    activation: str = "gelu"
+    layer_norm_epsilon: float = 1e-12
+    initializer_range: float = 0.02
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        for field in dataclasses.fields(self):
+            if field.type in (int, "int"):
+                check_positive(field.name, getattr(self, field.name))
+        check_positive("layer_norm_epsilon", self.layer_norm_epsilon)
+        check_positive("initializer_range", self.initializer_range)
+        check_divisible("hidden_dim", self.hidden_dim, "num_heads", self.num_heads)
+        check_rate("dropout", self.dropout)
+        check_rate("attention_dropout", self.attention_dropout)
+        check_one_of("activation", self.activation, ACTIVATIONS)
+
+
+@keras.saving.register_keras_serializable(package="kerazoo")
+class BertBackbone(Backbone):
+    """The BERT encoder, up to the pooled `[CLS]` vector.
+
+    Inputs, a dict: `token_ids`, `segment_ids`, `padding_mask`, each (batch, seq) int32.
+    Outputs, a dict: `sequence_output` (batch, seq, hidden) and `pooled_output` (batch, hidden).
+
+    Args:
+        dtype: dtype policy, for example "mixed_bfloat16"; None is Keras's global one.
+        name: str, the model's name.
+        trainable: bool, whether the weights train.
+        **fields: the fields of `BertConfig`.
+
+    Raises:
+        ValueError: if a field's value does not fit.
+        TypeError: if a field is unknown or one without a default is missing.
+
+    Example:
+        backbone = kerazoo.BertBackbone.from_size("mini")
+        backbone = kerazoo.BertBackbone.from_preset("hf://google-bert/bert-base-uncased")
+    """
+
+    config_class = BertConfig
+    family = "bert"
+
+    def __init__(
+        self,
+        *,
+        dtype: Any = None,
+        name: str | None = None,
+        trainable: bool = True,
+        **fields: Any,
+    ) -> None:
+        """Create the layers, then the functional graph."""
+        config = BertConfig(**fields)
+        self.config = config
+        initializer = keras.initializers.TruncatedNormal(stddev=config.initializer_range)
+        initializer = keras.initializers.serialize(initializer)
+
+        # === Layers ===
+        self.embeddings = TransformerEmbeddings(
+            vocabulary_size=config.vocabulary_size,
+            hidden_dim=config.hidden_dim,
+            max_sequence_length=config.max_sequence_length,
+            num_segments=config.num_segments,
+            dropout=config.dropout,
+            layer_norm_epsilon=config.layer_norm_epsilon,
+            embeddings_initializer=initializer,
+            dtype=dtype,
+            name="embeddings",
+        )
+        self.token_embedding = self.embeddings.token_embedding
+        self.transformer_layers = [
+            TransformerBlock(
+                num_heads=config.num_heads,
+                hidden_dim=config.hidden_dim,
+                intermediate_dim=config.intermediate_dim,
+                dropout=config.dropout,
+                attention_dropout=config.attention_dropout,
+                activation=config.activation,
+                layer_norm_epsilon=config.layer_norm_epsilon,
+                kernel_initializer=initializer,
+                dtype=dtype,
+                name=f"layer_{index}",
+            )
+            for index in range(config.num_layers)
+        ]
+        self.pooler = FirstTokenPooler(
+            config.hidden_dim, kernel_initializer=initializer, dtype=dtype, name="pooler"
+        )
+
+        # === Functional graph ===
+        inputs = {
+            key: keras.Input(shape=(None,), dtype=ID_DTYPE, name=key)
+            for key in (TOKEN_IDS, SEGMENT_IDS, PADDING_MASK)
+        }
+        hidden_states = self.embed(inputs)
+        for layer in self.transformer_layers:
+            hidden_states = layer(hidden_states, padding_mask=inputs[PADDING_MASK])
+        super().__init__(
+            inputs=inputs,
+            outputs={
+                SEQUENCE_OUTPUT: hidden_states,
+                POOLED_OUTPUT: self.pooler(hidden_states),
+            },
+            dtype=dtype,
+            name=name,
+            trainable=trainable,
+        )
+
+    def embed(self, inputs: dict[str, Tensor]) -> Tensor:
+        """Return the embedding output, (batch, seq, hidden)."""
+        return self.embeddings(inputs[TOKEN_IDS], inputs[SEGMENT_IDS])
+
+    @classmethod
+    def from_size(cls, size: str, **kwargs: Any) -> Self:
+        """Create a randomly initialised encoder of a named size.
+
+        Args:
+            size: a key of `kerazoo.backbones.sizes.SIZES["bert"]`, for example "mini".
+            **kwargs: constructor arguments that win over the size's.
+
+        Raises:
+            ValueError: for an unknown size.
+        """
+        return cls(**{**named_size(cls.family, size), **kwargs})

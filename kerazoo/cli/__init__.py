@@ -1,0 +1,1 @@
+"""The command `kerazoo`: a command reads its options and calls one plain function."""

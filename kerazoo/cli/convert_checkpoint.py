@@ -1,0 +1,83 @@
+"""Turn one checkpoint format into another."""
+
+from pathlib import Path
+from typing import Any
+
+from kerazoo.checks import check_one_of
+from kerazoo.conversion.new_folder import check_is_free, new_folder
+
+FORMATS = ("kerazoo", "huggingface")
+_TASK = "text-classification"
+
+
+def convert_checkpoint(source: str, destination: str, to: str = FORMATS[0]) -> dict[str, Any]:
+    """Read a checkpoint in any format and write it in another.
+
+    Args:
+        source: a kerazoo preset, a Hugging Face folder, Google's TF1 BERT checkpoint, or an `hf://`
+            handle.
+        destination: the folder to create; it must not hold anything.
+        to: "kerazoo" or "huggingface".
+
+    Returns:
+        A dict of `source`, `destination`, `format`, `kind` ("classifier" or "backbone") and
+        `report`, the load report as text, None for a kerazoo preset.
+
+    Raises:
+        FileNotFoundError: if there is no such checkpoint.
+        FileExistsError: if the destination holds something.
+        ValueError: if the checkpoint is damaged or lacks a weight.
+    """
+    check_one_of("to", to, FORMATS)
+    check_is_free(Path(destination))
+    model, tokenizer = _load(source)
+    with new_folder(destination) as folder:
+        if to == "huggingface":
+            _write_huggingface(model, tokenizer, folder)
+        else:
+            model.save_to_preset(str(folder))
+            if not _is_classifier(model):
+                tokenizer.save_to_preset(str(folder))
+    report = model.load_report
+    return {
+        "source": source,
+        "destination": destination,
+        "format": to,
+        "kind": "classifier" if _is_classifier(model) else "backbone",
+        "report": None if report is None else str(report),
+    }
+
+
+def _load(preset: str) -> tuple[Any, Any]:
+    """Return a classifier, or a backbone if there is no head, and its tokenizer."""
+    from kerazoo.backbones.bert import BertBackbone
+    from kerazoo.conversion.source import open_checkpoint
+    from kerazoo.tasks.text_classifier import TextClassifier
+
+    source = open_checkpoint(preset)
+    is_kerazoo = source.format == "kerazoo"
+    if (source.folder / "task.json").is_file() if is_kerazoo else source.task_config(_TASK):
+        task = TextClassifier.from_preset(source)
+        return task, task.preprocessor.tokenizer
+    if is_kerazoo:
+        import keras_nlp
+
+        tokenizer = keras_nlp.tokenizers.Tokenizer.from_preset(str(source.folder))
+    else:
+        tokenizer = source.tokenizer()
+    return BertBackbone.from_preset(source), tokenizer
+
+
+def _write_huggingface(model: Any, tokenizer: Any, folder: Path) -> None:  # noqa: ANN401
+    """Write a classifier with its head, or a backbone with its tokenizer."""
+    if _is_classifier(model):
+        model.export_to_transformers(folder)
+        return
+    from kerazoo.conversion.huggingface import save_huggingface
+
+    save_huggingface(model, model.config, folder, tokenizer=tokenizer)
+
+
+def _is_classifier(model: Any) -> bool:  # noqa: ANN401
+    """Return whether a model has labels."""
+    return hasattr(model, "labels")

@@ -1,0 +1,40 @@
+"""`kerazoo evaluate`: measure a model on labelled rows."""
+
+import json
+from typing import Any
+
+import click
+
+from kerazoo.cli.options import batch_size_option, debug_option, json_option, quiet_option
+
+
+@click.command()
+@click.argument("model")
+@click.option("--data", required=True, metavar="FILE", help="Labelled rows: .tsv, .csv, .jsonl, -.")
+@batch_size_option()
+@json_option
+@quiet_option
+@debug_option
+def evaluate(model: str, data: str, batch_size: int, as_json: bool, quiet: bool) -> None:
+    """Measure MODEL, a preset or a SavedModel, on labelled rows."""
+    from kerazoo.training.evaluate import evaluate as run
+    from kerazoo.training.progress import Progress
+
+    report = run(model, data, batch_size, Progress(quiet))
+    click.echo(json.dumps(report, ensure_ascii=False) if as_json else _as_text(report))
+
+
+def _as_text(report: dict[str, Any]) -> str:
+    """Return a line for each label, and the summary."""
+    width = max(len("label"), *(len(label) for label in report["labels"]))
+    lines = [f"{'label':<{width}}  precision  recall      f1  support"]
+    for label, row in report["labels"].items():
+        lines.append(
+            f"{label:<{width}}  {row['precision']:9.4f}  {row['recall']:6.4f}  {row['f1']:6.4f}  "
+            f"{row['support']:7d}"
+        )
+    lines.append(
+        f"accuracy {report['accuracy']:.4f}, macro F1 {report['macro_f1']:.4f}, "
+        f"loss {report['loss']:.4f} on {report['rows']} rows"
+    )
+    return "\n".join(lines)

@@ -1,0 +1,81 @@
+"""`kerazoo export`: a SavedModel that takes raw text, for TensorFlow Serving."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kerazoo.cli.options import debug_option, json_option, quiet_option
+
+
+@click.command()
+@click.argument("model")
+@click.option("--output", required=True, metavar="DIR", help="The model's folder; its name serves.")
+@click.option(
+    "--verify/--no-verify", "verifies", default=True, help="Check the export. [default: yes]"
+)
+@json_option
+@quiet_option
+@debug_option
+def export(model: str, output: str, verifies: bool, as_json: bool, quiet: bool) -> None:
+    """Export MODEL as the next free version in DIR.
+
+    The SavedModel takes raw text and holds the tokenizer and the label names. It is verified as
+    `kerazoo verify` does; the exit code is 1 if stock TensorFlow Serving would not serve it.
+    """
+    from kerazoo.training.progress import Progress
+
+    result = export_model(model, output, verifies, Progress(quiet))
+    if as_json:
+        click.echo(json.dumps(result, ensure_ascii=False))
+    else:
+        click.echo(_as_text(result, Path(output).absolute()))
+    if verifies and not result["verification"]["ok"]:
+        raise click.exceptions.Exit(1)
+
+
+def export_model(model: str, output: str, verifies: bool, progress: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Export a trained preset.
+
+    Args:
+        model: a kerazoo preset or a Hugging Face folder with a classifier.
+        output: the base folder; the next free version is created in it.
+        verifies: whether to verify the version.
+        progress: a `kerazoo.training.progress.Progress`.
+
+    Returns:
+        A dict of `path`, `signature` inputs and, if verified, `verification`.
+    """
+    if "keras" not in sys.modules:
+        # A SavedModel is traced by TensorFlow; a preset is the same on every backend.
+        os.environ["KERAS_BACKEND"] = "tensorflow"
+    from kerazoo.training.preset_predictor import PresetPredictor
+
+    progress.say(f"Loading {model} …")
+    predictor = PresetPredictor.from_preset(model)
+    progress.say("Exporting …")
+    path = predictor.task.export(output)
+    result: dict[str, Any] = {"path": str(path), "pairs": predictor.pairs}
+    if verifies:
+        from kerazoo.export.verify import verify_saved_model
+
+        progress.say("Verifying …")
+        report = verify_saved_model(path)
+        result["verification"] = report.to_dict()
+        progress.say(str(report))
+    return result
+
+
+def _as_text(result: dict[str, Any], base: Path) -> str:
+    """Return where the export is and how it is asked."""
+    instance = {"text": "some text", "text_pair": "another"} if result["pairs"] else "some text"
+    request = json.dumps({"instances": [instance]})
+    return (
+        f"Exported: {result['path']}\n"
+        f"Serve it:  docker run --rm -p 8501:8501 -v '{base}:/models/{base.name}:ro' "
+        f"-e MODEL_NAME={base.name} tensorflow/serving\n"
+        f"Ask it:    curl -d '{request}' http://localhost:8501/v1/models/{base.name}:predict"
+    )

@@ -1,0 +1,18 @@
+"""Checkpoints of other projects: reading them into kerazoo's models, and writing them back.
+
+The way in:
+
+    source = open_checkpoint("folder or hf://organisation/name")    # conversion.source
+    source.format                     "kerazoo" | "huggingface" | "google_tf1"
+    source.backbone_config()          fields of BertConfig, as a dict
+    source.tokenizer()                a WordPieceTokenizer
+    source.task_config(task_name)     labels and dropout of a task whose head is there, or {}
+    source.load_backbone(backbone)    -> LoadReport                 # conversion.report
+    source.load_task(task, with_head=True)    -> LoadReport
+
+The way out:
+
+    save_huggingface(model, config, folder, tokenizer=None, labels=None)   # conversion.huggingface
+
+This package knows variable paths, not classes: it never imports backbones or tasks.
+"""

@@ -1,0 +1,138 @@
+"""Loads the tensors of a checkpoint into the variables of a model."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kerazoo.conversion.name_map import NameMap, Rule
+from kerazoo.conversion.report import LoadReport
+from kerazoo.conversion.stored_tensor import StoredTensor
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What `load_weights` needs to know of a checkpoint.
+
+    Args:
+        folder: where it lies.
+        tensors: the tensors by their canonical names (no prefix, no old spellings).
+        backbone_names: the rules of the backbone's weights; each of them must be there.
+        head_names: the rules of the head weights, which may be absent.
+        optional_targets: variable paths of the backbone that may be absent, all together.
+    """
+
+    folder: Path
+    tensors: Mapping[str, StoredTensor]
+    backbone_names: NameMap
+    head_names: NameMap
+    optional_targets: tuple[str, ...] = ()
+
+
+_Plan = list[tuple[Any, StoredTensor, Rule]]
+
+
+def load_weights(
+    variables: Iterable[Any], checkpoint: Checkpoint, with_head: bool = True
+) -> LoadReport:
+    """Assign every variable that the checkpoint knows, one tensor in memory at a time.
+
+    Everything is checked before the first variable is changed.
+
+    Args:
+        variables: Keras variables (anything with `path`, `shape`, `dtype` and `assign`).
+        checkpoint: the opened checkpoint.
+        with_head: whether head weights are loaded too; if not, they keep their random values.
+
+    Returns:
+        The report of what was loaded, missing and unused.
+
+    Raises:
+        ValueError: if a backbone weight is missing, a shape differs, or nothing matches.
+    """
+    plan: _Plan = []
+    missing: list[str] = []
+    for variable in variables:
+        tensor, rule = _find(variable.path, checkpoint, with_head)
+        if tensor is None or rule is None:
+            missing.append(variable.path)
+        else:
+            plan.append((variable, tensor, rule))
+    _check_missing(missing, plan, checkpoint)
+    for variable, tensor, rule in plan:
+        _check_fits(variable, tensor, rule)
+    for variable, tensor, rule in plan:
+        variable.assign(_values(tensor, rule))
+    used = {tensor.name for _, tensor, _ in plan}
+    return LoadReport(
+        loaded=tuple(variable.path for variable, _, _ in plan),
+        missing=tuple(missing),
+        unused=tuple(t.name for t in checkpoint.tensors.values() if t.name not in used),
+        source=str(checkpoint.folder),
+    )
+
+
+def model_variables(model: Any) -> Iterator[Any]:  # noqa: ANN401
+    """Yield the weights of a model: no metric states, no states of random generators."""
+    variables = model.weights if hasattr(model, "weights") else model.variables
+    for variable in variables:
+        if not variable.path.endswith("seed_generator_state"):
+            yield variable
+
+
+def _find(
+    path: str, checkpoint: Checkpoint, with_head: bool
+) -> tuple[StoredTensor | None, Rule | None]:
+    """Return the tensor for a variable and the rule that connects them, if there are such."""
+    for names, wanted in ((checkpoint.backbone_names, True), (checkpoint.head_names, with_head)):
+        source = names.to_source(path) if wanted else None
+        if source is not None and source in checkpoint.tensors:
+            return checkpoint.tensors[source], names.rule_for_target(path)
+    return None, None
+
+
+def _check_missing(missing: list[str], plan: _Plan, checkpoint: Checkpoint) -> None:
+    """Raise if a weight that every checkpoint of the family must hold is not there."""
+    if not plan:
+        found = ", ".join(sorted(t.name for t in checkpoint.tensors.values())[:4]) or "no tensors"
+        raise ValueError(
+            f"No tensor in {checkpoint.folder} belongs to this model, so nothing was loaded. "
+            f"Is it a checkpoint of another architecture? Found: {found}, …"
+        )
+    optional = checkpoint.optional_targets
+    if not set(optional) <= set(missing):
+        optional = ()
+    for path in missing:
+        source = checkpoint.backbone_names.to_source(path)
+        if source is not None and path not in optional:
+            raise ValueError(
+                f"The checkpoint {checkpoint.folder} lacks the backbone weight {source!r} "
+                f"(variable {path!r}). The file is damaged or incomplete, or its config asks for "
+                "more layers than it holds."
+            )
+
+
+def _check_fits(variable: Any, tensor: StoredTensor, rule: Rule) -> None:  # noqa: ANN401
+    """Raise unless the tensor has the variable's shape and the variable holds floats."""
+    expected = tuple(variable.shape)
+    stored = tensor.shape[::-1] if rule.transpose else tensor.shape
+    if stored != expected:
+        axes = range(min(len(stored), len(expected), len(rule.fields)))
+        fields = [rule.fields[axis] for axis in axes if stored[axis] != expected[axis]]
+        decided = f" {' and '.join(dict.fromkeys(fields))} decides this size." if fields else ""
+        raise ValueError(
+            f"The tensor {tensor.name!r} in {tensor.file} does not fit the variable "
+            f"{variable.path!r}.{decided} Received: shape {stored}, expected {expected}"
+        )
+    if str(variable.dtype).startswith(("int", "uint")):
+        raise ValueError(
+            f"The model is quantized, so float weights cannot be loaded into it; load first, then "
+            f"quantize. Received: {variable.path} of dtype {variable.dtype}"
+        )
+
+
+def _values(tensor: StoredTensor, rule: Rule) -> np.ndarray:
+    values = tensor.read()
+    return np.ascontiguousarray(values.T) if rule.transpose else values

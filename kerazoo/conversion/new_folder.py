@@ -1,0 +1,41 @@
+"""A folder that appears whole or not at all."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def new_folder(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary folder that gets its final name when the block ends without error.
+
+    Args:
+        path: the folder to create; it must not exist, or be empty.
+
+    Raises:
+        FileExistsError: if there is something at the path already.
+    """
+    final = Path(path)
+    check_is_free(final)
+    final.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=f".{final.name}.", dir=final.parent))
+    try:
+        yield temporary
+        temporary.chmod(0o755)
+        check_is_free(final)
+        temporary.rename(final)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def check_is_free(path: Path) -> None:
+    """Raise FileExistsError if there is a file or a folder that is not empty at the path."""
+    if path.is_dir() and not any(path.iterdir()):
+        return
+    if path.exists():
+        raise FileExistsError(
+            f"There is something at the output path already; nothing was written. Choose another "
+            f"folder, or remove this one. Received: path={str(path)!r}"
+        )

@@ -1,0 +1,1 @@
+"""Readers of labelled and unlabelled text: TSV, CSV, JSONL and plain lines."""

@@ -1,0 +1,19 @@
+"""One row of a text file: its line number and its values by column name."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """One row of a file.
+
+    Attributes:
+        line: int, the line of the file on which the row begins, from 1.
+        values: the row's values by column name.
+    """
+
+    line: int
+    values: dict[str, str]
+
+
+Rows = Iterator[Row]

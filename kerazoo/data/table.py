@@ -1,0 +1,52 @@
+"""A file of rows in memory, which remembers where each row stood."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kerazoo.data.row import Row
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of a file, by column.
+
+    Attributes:
+        path: the file, as messages call it.
+        columns: the values by column name; all columns are of one length.
+        lines: the line of the file on which each row begins.
+    """
+
+    path: str
+    columns: dict[str, list[str]]
+    lines: list[int]
+
+    @classmethod
+    def from_rows(cls, path: str, rows: Iterable[Row]) -> "Table":
+        """Read all rows.
+
+        Raises:
+            ValueError: if there is none.
+        """
+        lines: list[int] = []
+        columns: dict[str, list[str]] = {}
+        for row in rows:
+            lines.append(row.line)
+            for name, value in row.values.items():
+                columns.setdefault(name, []).append(value)
+        if not lines:
+            raise ValueError(f"{path} has a header and no rows. Give it at least one row.")
+        return cls(path, columns, lines)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.lines)
+
+    def where(self, index: int) -> str:
+        """Return the place of row `index` for a message: the file and the line."""
+        return f"{self.path}, line {self.lines[index]}"
+
+    def take(self, indices: Iterable[int]) -> "Table":
+        """Return the rows with these indices, in this order."""
+        chosen = list(indices)
+        columns = {name: [values[i] for i in chosen] for name, values in self.columns.items()}
+        return Table(self.path, columns, [self.lines[i] for i in chosen])

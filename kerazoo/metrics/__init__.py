@@ -1,0 +1,1 @@
+"""Measures of a task's answers, in NumPy."""

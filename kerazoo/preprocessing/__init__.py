@@ -1,0 +1,1 @@
+"""The data side, in TensorFlow: the same graph eagerly, in `tf.data` and in a served model."""

@@ -1,0 +1,132 @@
+"""What every preprocessor shares: one TensorFlow graph, eagerly and in `tf.data`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+import keras_nlp
+import tensorflow as tf
+
+from kerazoo.axes import TEXT, TEXT_PAIR
+from kerazoo.preprocessing.packing import PackingTemplate
+from kerazoo.tokenizers.base import Tokenizer
+
+
+class Preprocessor(keras_nlp.models.Preprocessor):
+    """Base of all preprocessors.
+
+    KerasHub's preprocessors run Python code when called eagerly and TensorFlow inside `tf.data`,
+    and the two disagree. Here the TensorFlow graph always runs; called eagerly, numbers come back
+    as tensors of the backend at work.
+
+    Subclasses define `preprocess(x, y, sample_weight)` on TensorFlow tensors.
+
+    Args:
+        tokenizer: a `kerazoo.tokenizers.base.Tokenizer`.
+        **kwargs: `name` and the like of `keras.layers.Layer`.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, **kwargs: Any) -> None:
+        """Keep the tokenizer."""
+        super().__init__(**kwargs)
+        self.tokenizer = tokenizer
+        self.built = True
+
+    @property
+    def template(self) -> PackingTemplate:
+        """The special tokens of the packed rows."""
+        return PackingTemplate.from_tokenizer(self.tokenizer)
+
+    def preprocess(self, x: Any, y: Any, sample_weight: Any) -> Any:  # noqa: ANN401
+        """Turn a batch into `x`, `(x, y)` or `(x, y, sample_weight)` of dense tensors."""
+        raise TypeError(f"{type(self).__name__} does not define `preprocess`.")
+
+    def __call__(self, x: Any, y: Any = None, sample_weight: Any = None, **kwargs: Any) -> Any:  # noqa: ANN401
+        """Preprocess a batch; a tuple `(a, b)` is two texts, never text and label."""
+        # KerasHub's own `__call__` would take a tuple apart into text and label.
+        return keras.layers.Layer.__call__(self, x, y=y, sample_weight=sample_weight, **kwargs)
+
+    def call(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:  # noqa: ANN401
+        """Run `preprocess` on the CPU."""
+        with tf.device("cpu"):
+            outputs = self.preprocess(x, y, sample_weight)
+        if tf.executing_eagerly() and keras.config.backend() != "tensorflow":
+            outputs = tf.nest.map_structure(_to_backend, outputs)
+        return outputs
+
+
+def texts_of(x: Any) -> tuple[tf.Tensor, ...]:  # noqa: ANN401
+    """Return the one or two text tensors of a batch.
+
+    Args:
+        x: (batch,) string in any form: list, array, tensor; or a pair as tuple `(a, b)` or dict
+            `{"text": a, "text_pair": b}`.
+
+    Returns:
+        One or two tensors, (batch,) string. A single string becomes a batch of one.
+
+    Raises:
+        ValueError: if `x` has other keys, more than two texts or another rank.
+    """
+    if isinstance(x, dict):
+        unknown = set(x) - {TEXT, TEXT_PAIR}
+        if unknown or TEXT not in x:
+            raise ValueError(
+                f"Texts come under the keys {TEXT!r} and, for pairs, {TEXT_PAIR!r}. "
+                f"Received: keys={sorted(x)}"
+            )
+        parts = [x[TEXT]] + ([x[TEXT_PAIR]] if TEXT_PAIR in x else [])
+    elif isinstance(x, tuple):
+        parts = list(x)
+    else:
+        parts = [x]
+    if len(parts) not in (1, 2):
+        raise ValueError(f"One text or a pair is needed. Received: {len(parts)} texts")
+    return tuple(_as_strings(part) for part in parts)
+
+
+def labels_to_ids(y: Any, labels: Sequence[str] | None) -> tf.Tensor:  # noqa: ANN401
+    """Return class numbers for label names; numbers pass through.
+
+    Args:
+        y: (batch,) string or integer.
+        labels: the label names in the order of the classes; None if there are only numbers.
+
+    Returns:
+        (batch,) int32.
+
+    Raises:
+        ValueError: if names are given and `labels` is None.
+        tf.errors.InvalidArgumentError: for a name that is not among `labels`.
+    """
+    y = tf.convert_to_tensor(y)
+    if y.dtype != tf.string:
+        return tf.cast(y, tf.int32)
+    if labels is None:
+        raise ValueError("Label names need `labels=[…]` on the task. Received: labels=None")
+    # Comparing with every label keeps the graph free of lookup tables.
+    matches = y[..., tf.newaxis] == tf.constant(list(labels))
+    known = tf.reduce_any(matches, axis=-1)
+    unknown = tf.boolean_mask(y, ~known)
+    message = f"Unknown label; the task knows {', '.join(labels)}. Received: label="
+    check = tf.debugging.Assert(tf.reduce_all(known), [message, unknown])
+    with tf.control_dependencies([] if check is None else [check]):
+        return tf.argmax(matches, axis=-1, output_type=tf.int32)
+
+
+def _as_strings(value: Any) -> tf.Tensor:  # noqa: ANN401
+    """Return (batch,) string; an empty list has no dtype of its own, so it is given one."""
+    tensor = value if tf.is_tensor(value) else tf.convert_to_tensor(value, dtype=tf.string)
+    if tensor.dtype != tf.string:
+        raise ValueError(f"Texts must be strings. Received: dtype={tensor.dtype.name}")
+    if tensor.shape.rank == 0:
+        tensor = tensor[tf.newaxis]
+    if tensor.shape.rank not in (None, 1):
+        raise ValueError(f"Texts must have one axis, the batch. Received: shape={tensor.shape}")
+    return tensor
+
+
+def _to_backend(value: Any) -> Any:  # noqa: ANN401
+    if tf.is_tensor(value) and value.dtype != tf.string:
+        return keras.ops.convert_to_tensor(value.numpy())
+    return value

@@ -1,0 +1,1 @@
+"""One class a task, each on any backbone."""

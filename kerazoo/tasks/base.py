@@ -1,0 +1,370 @@
+"""What every kerazoo task can do, whatever its head."""
+
+import json
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import keras
+import keras_nlp
+import numpy as np
+import tensorflow as tf
+
+import kerazoo
+from kerazoo.axes import POOLED_OUTPUT, SEQUENCE_OUTPUT, TEXT, TEXT_PAIR, Tensor
+from kerazoo.backbones.base import quantized_dtype
+from kerazoo.backbones.bert import BertBackbone
+from kerazoo.conversion.report import LoadReport
+from kerazoo.conversion.source import CheckpointSource, open_checkpoint
+from kerazoo.preprocessing.base import Preprocessor
+from kerazoo.tasks.raw_inputs import batched, is_raw_text, label_column, split_off, text_columns
+from kerazoo.tasks.serving_signature import ServingSignature
+
+
+# Keras puts its functional model into the bases of a model class, base by base, and fails where two
+# branches meet; so this class has no Keras base of its own, and goes before one of KerasHub's.
+_TaskBase = keras_nlp.models.Task if TYPE_CHECKING else object
+
+
+class Task(_TaskBase):
+    """What every task adds to KerasHub's: raw texts in `fit`, presets of any format, export.
+
+    Used as `class TextClassifier(Task, keras_nlp.models.TextClassifier)`. One class serves every
+    backbone, where KerasHub has one class for each pair of family and task.
+
+    Attributes:
+        load_report: what was loaded from a foreign checkpoint; None for a fresh task and for one
+            read from a kerazoo preset.
+        pairs: whether the texts come as pairs; set by `fit`, remembered in the preset, and decides
+            whether the exported model asks for `text_pair`.
+    """
+
+    task_name: ClassVar[str]
+    preprocessor_cls: ClassVar[type[Preprocessor]]
+    load_report: LoadReport | None = None
+
+    # ---- reading and writing -------------------------------------------------------------------
+
+    @classmethod
+    def from_preset(
+        cls, preset: str | Path | CheckpointSource, load_weights: bool = True, **kwargs: Any
+    ) -> Self:
+        """Read a task, or a backbone to put a new head on.
+
+        Args:
+            preset: a kerazoo preset folder, a Hugging Face folder, a folder with Google's TF1
+                BERT checkpoint, or a handle `hf://org/name`.
+            load_weights: bool, read the weights; False keeps the random ones.
+            **kwargs: constructor arguments of the task that win over the preset's;
+                `dtype` for the backbone; `sequence_length` and `pad_to_multiple_of` for the
+                preprocessor.
+
+        Returns:
+            The task. The head is read too if the preset has one for the same labels, else it is
+            new; `load_report` says which for a foreign checkpoint.
+
+        Raises:
+            FileNotFoundError: if the folder or a file of it does not exist.
+            ValueError: if it is no checkpoint, is damaged, or lacks a backbone weight.
+        """
+        kerazoo.register_classes()
+        source = open_checkpoint(preset)
+        dtype = kwargs.pop("dtype", None)
+        packing = {
+            key: kwargs.pop(key) for key in ("sequence_length", "pad_to_multiple_of") if key in kwargs
+        }
+        if source.format == "kerazoo":
+            return cls._from_kerazoo(source.folder, load_weights, dtype, packing, kwargs)
+        return cls._from_foreign(source, load_weights, dtype, packing, kwargs)
+
+    @classmethod
+    def _from_kerazoo(
+        cls,
+        folder: Path,
+        load_weights: bool,
+        dtype: Any,  # noqa: ANN401
+        packing: dict[str, Any],
+        kwargs: dict[str, Any],
+    ) -> Self:
+        backbone = keras_nlp.models.Backbone.from_preset(
+            str(folder), load_weights=load_weights, dtype=dtype or quantized_dtype(folder)
+        )
+        saved: dict[str, Any] = {}
+        task_file = folder / "task.json"
+        if task_file.exists():
+            task_config = json.loads(task_file.read_text(encoding="utf-8"))
+            if task_config.get("class_name") == cls.__name__:
+                saved = {
+                    key: value
+                    for key, value in task_config["config"].items()
+                    if key not in ("backbone", "preprocessor")
+                }
+        if kwargs.get("preprocessor") is None:
+            kwargs["preprocessor"] = cls._saved_preprocessor(folder, packing, kwargs)
+        task = cls(backbone=backbone, **cls.merge_config(saved, kwargs))
+        weights_file = folder / "task.weights.h5"
+        if load_weights and saved and cls.same_head(saved, task) and weights_file.exists():
+            task.load_task_weights(str(weights_file))
+        return task
+
+    @classmethod
+    def _saved_preprocessor(
+        cls, folder: Path, packing: dict[str, Any], kwargs: dict[str, Any]
+    ) -> Preprocessor | None:
+        """Read the preset's preprocessor, or build one on its tokenizer."""
+        for name in ("preprocessor.json", "tokenizer.json"):
+            if (folder / name).exists():
+                saved = json.loads((folder / name).read_text(encoding="utf-8"))
+                break
+        else:
+            return None
+        if saved["class_name"] == cls.preprocessor_cls.__name__:
+            saved["config"].update(packing)
+            if "labels" in kwargs:
+                saved["config"]["labels"] = kwargs["labels"]
+            layer = keras.saving.deserialize_keras_object(saved)
+            layer.load_preset_assets(str(folder))
+            return layer
+        if "tokenizer" in saved["config"]:
+            saved = saved["config"]["tokenizer"]
+        tokenizer = keras.saving.deserialize_keras_object(saved)
+        tokenizer.load_preset_assets(str(folder))
+        return cls.preprocessor_cls(tokenizer, **packing)
+
+    @classmethod
+    def _from_foreign(
+        cls,
+        source: CheckpointSource,
+        load_weights: bool,
+        dtype: Any,  # noqa: ANN401
+        packing: dict[str, Any],
+        kwargs: dict[str, Any],
+    ) -> Self:
+        config = source.backbone_config()
+        backbone = BertBackbone(**config, dtype=dtype)
+        if kwargs.get("preprocessor") is None:
+            packing.setdefault("sequence_length", min(512, backbone.config.max_sequence_length))
+            kwargs["preprocessor"] = cls.preprocessor_cls(source.tokenizer(), **packing)
+        saved = source.task_config(cls.task_name)
+        task = cls(backbone=backbone, **cls.merge_config(saved, kwargs))
+        if load_weights:
+            with_head = cls.same_head(saved, task)
+            task.load_report = source.load_task(task, with_head=with_head)
+            backbone.load_report = task.load_report
+        return task
+
+    @classmethod
+    def merge_config(cls, saved: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return constructor arguments: the saved ones, overruled by the given ones."""
+        return {**saved, **given}
+
+    @classmethod
+    def same_head(cls, saved: Mapping[str, Any], task: "Task") -> bool:
+        """Return whether a head saved under the config `saved` fits `task`."""
+        return bool(saved)
+
+    def save_task_weights(self, filepath: str | Path) -> None:
+        """Write the head's weights; KerasHub's would add the optimizer's slots of the backbone."""
+        keras.saving.save_weights(self, str(filepath), objects_to_skip=self._not_of_the_head())
+
+    def load_task_weights(self, filepath: str | Path) -> None:
+        """Read the head's weights."""
+        keras.saving.load_weights(self, str(filepath), objects_to_skip=self._not_of_the_head())
+
+    def _not_of_the_head(self) -> list[Any]:
+        optimizer = getattr(self, "optimizer", None)
+        return [*self.backbone._flatten_layers(), *([] if optimizer is None else [optimizer])]
+
+    def export_to_transformers(self, path: str | Path) -> None:
+        """Write a Hugging Face folder that `transformers` loads with equal outputs.
+
+        Args:
+            path: folder to create; it must not hold another model.
+        """
+        from kerazoo.conversion.huggingface import save_huggingface
+
+        tokenizer = None if self.preprocessor is None else self.preprocessor.tokenizer
+        save_huggingface(
+            self,
+            self.backbone.config,
+            path,
+            tokenizer=tokenizer,
+            labels=getattr(self, "labels", None),
+            head_dropout=getattr(self, "dropout", None),
+        )
+
+    def export(self, base_dir: str | Path, **kwargs: Any) -> Path:
+        """Write a SavedModel that takes raw text and that stock TensorFlow Serving serves.
+
+        Args:
+            base_dir: folder of the model; the next free version number is created inside.
+            **kwargs: see `kerazoo.export.saved_model.export_task`.
+
+        Returns:
+            The folder of the version written.
+        """
+        from kerazoo.export.saved_model import export_task
+
+        return export_task(self, base_dir, **kwargs)
+
+    def serving_signatures(self) -> dict[str, ServingSignature]:
+        """Return the signatures of the exported model by name."""
+        raise TypeError(f"{type(self).__name__} does not define `serving_signatures`.")
+
+    # ---- training and prediction on raw texts --------------------------------------------------
+
+    def fit(
+        self,
+        x: Any = None,  # noqa: ANN401
+        y: Any = None,  # noqa: ANN401
+        batch_size: int | None = None,
+        sample_weight: Any = None,  # noqa: ANN401
+        validation_data: Any = None,  # noqa: ANN401
+        validation_split: float | None = None,
+        shuffle: bool = True,
+        class_weight: Mapping[Any, float] | None = None,
+        **kwargs: Any,
+    ) -> keras.callbacks.History:
+        """Train; like `keras.Model.fit`, on raw texts too.
+
+        Args:
+            x: texts as a list, a pair `(list_a, list_b)`, a dict `{"text": …, "text_pair": …}`, or
+                a `tf.data.Dataset` of batches of those.
+            y: label names or class numbers; None with a dataset.
+            batch_size: int; 32 if None.
+            sample_weight: (rows,) float.
+            validation_data: a dataset, or `(x, y)` or `(x, y, sample_weight)`.
+            validation_split: float, share of the rows, the last ones, to validate on.
+            shuffle: bool, a new order of the rows every epoch (lists only).
+            class_weight: weight of each class, by label name or class number.
+            **kwargs: further arguments of `keras.Model.fit`.
+        """
+        if class_weight is not None:
+            kwargs["class_weight"] = self.class_numbers(class_weight)
+        validation_batch_size = batch_size
+        if is_raw_text(x) and self.preprocessor is not None:
+            columns = text_columns(x)
+            y = self._checked_labels(y, columns)
+            if validation_split and validation_data is None:
+                (columns, y, sample_weight), validation_data = split_off(
+                    (columns, y, sample_weight), validation_split
+                )
+            self.pairs = TEXT_PAIR in columns
+            self._say_truncated(columns)
+            x = batched(columns, y, sample_weight, batch_size, shuffle)
+            y = sample_weight = batch_size = validation_split = None
+        kwargs["shuffle"] = shuffle and not isinstance(x, tf.data.Dataset)
+        return super().fit(
+            x=x,
+            y=y,
+            batch_size=batch_size,
+            sample_weight=sample_weight,
+            validation_data=self._validation_dataset(validation_data, validation_batch_size),
+            validation_split=validation_split,
+            **kwargs,
+        )
+
+    def evaluate(
+        self,
+        x: Any = None,  # noqa: ANN401
+        y: Any = None,  # noqa: ANN401
+        batch_size: int | None = None,
+        sample_weight: Any = None,  # noqa: ANN401
+        **kwargs: Any,
+    ) -> Any:  # noqa: ANN401
+        """Measure loss and metrics; like `keras.Model.evaluate`, on raw texts too."""
+        if is_raw_text(x) and self.preprocessor is not None:
+            columns = text_columns(x)
+            x = batched(
+                columns, self._checked_labels(y, columns), sample_weight, batch_size, shuffle=False
+            )
+            y = sample_weight = batch_size = None
+        return super().evaluate(
+            x=x, y=y, batch_size=batch_size, sample_weight=sample_weight, **kwargs
+        )
+
+    def predict(self, x: Any = None, batch_size: int | None = None, **kwargs: Any) -> Any:  # noqa: ANN401
+        """Compute outputs; like `keras.Model.predict`, on raw texts too. No texts give no rows."""
+        if is_raw_text(x) and self.preprocessor is not None:
+            columns = text_columns(x)
+            if int(columns[TEXT].shape[0]) == 0:
+                return np.zeros((0, *self.output_shape[1:]), dtype="float32")
+            x, batch_size = batched(columns, None, None, batch_size, shuffle=False), None
+        return super().predict(x=x, batch_size=batch_size, **kwargs)
+
+    def preprocess_samples(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:  # noqa: ANN401
+        """Preprocess a batch and keep the features that the backbone takes."""
+        outputs = super().preprocess_samples(x, y, sample_weight)
+        if self.preprocessor is None:
+            return outputs
+        features, y, sample_weight = keras.utils.unpack_x_y_sample_weight(outputs)
+        features = {key: features[key] for key in self.backbone.input if key in features}
+        return keras.utils.pack_x_y_sample_weight(features, y, sample_weight)
+
+    def compile_from_config(self, config: dict[str, Any]) -> None:
+        """Compile as before saving; Keras itself leaves models with a `compile` of their own."""
+        self.compile(**keras.saving.deserialize_keras_object(config))
+        self.optimizer.build(self.trainable_variables)
+
+    def class_numbers(self, class_weight: Mapping[Any, float]) -> dict[int, float]:
+        """Return class weights by class number."""
+        return dict(class_weight)
+
+    def quantize(self, mode: str, **kwargs: Any) -> None:
+        """Quantise the backbone's weights; the head, small and sensitive, keeps its precision.
+
+        Args:
+            mode: "int8" or another mode of `keras.Model.quantize`.
+            **kwargs: further arguments of it.
+        """
+        self.backbone.quantize(mode, **kwargs)
+        self.train_function = self.test_function = self.predict_function = None
+
+    # ---- inside --------------------------------------------------------------------------------
+
+    def _checked_labels(self, y: Any, columns: dict[str, Tensor]) -> Tensor | None:  # noqa: ANN401
+        return None if y is None else label_column(y, self.labels, int(columns[TEXT].shape[0]))
+
+    def _validation_dataset(self, data: Any, batch_size: int | None) -> Any:  # noqa: ANN401
+        if not isinstance(data, (tuple, list)) or self.preprocessor is None:
+            return data
+        x, y, sample_weight = keras.utils.unpack_x_y_sample_weight(tuple(data))
+        columns = text_columns(x)
+        return batched(
+            columns, self._checked_labels(y, columns), sample_weight, batch_size, shuffle=False
+        )
+
+    def _say_truncated(self, columns: dict[str, Tensor]) -> None:
+        count = self.preprocessor.count_truncated(columns)
+        if count:
+            rows = int(columns[TEXT].shape[0])
+            warnings.warn(
+                f"{count} of {rows} texts are longer than {self.preprocessor.sequence_length} "
+                "tokens and were truncated. Raise the preprocessor's `sequence_length` to read "
+                "more of them.",
+                stacklevel=3,
+            )
+
+
+def pooled_output(backbone: keras.Model, outputs: Any) -> Tensor:  # noqa: ANN401
+    """Return one vector a text, (batch, hidden), from any encoder's outputs.
+
+    Args:
+        backbone: the encoder, for the error message.
+        outputs: its outputs: a dict with `pooled_output` or `sequence_output`, or the sequence
+            itself, whose first state is taken.
+
+    Raises:
+        ValueError: if the outputs hold no sequence.
+    """
+    if isinstance(outputs, dict):
+        if POOLED_OUTPUT in outputs:
+            return outputs[POOLED_OUTPUT]
+        outputs = outputs.get(SEQUENCE_OUTPUT)
+    if outputs is None or len(outputs.shape) != 3:
+        raise ValueError(
+            "The backbone must output a sequence of states, (batch, seq, hidden). "
+            f"Received: backbone={type(backbone).__name__}"
+        )
+    return outputs[:, 0, :]

@@ -1,0 +1,164 @@
+"""Texts and labels as users pass them to `fit`, checked and turned into a `tf.data` dataset."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from kerazoo.axes import TEXT, TEXT_PAIR
+
+
+def is_raw_text(x: object) -> bool:
+    """Return whether `x` is texts in memory: a list, array, pair or dict of strings."""
+    if isinstance(x, Mapping):
+        return TEXT in x
+    if isinstance(x, tuple):
+        return len(x) > 0 and all(is_raw_text(part) for part in x)
+    if tf.is_tensor(x):
+        return x.dtype == tf.string
+    if isinstance(x, np.ndarray):
+        return x.dtype.kind in "OUS"
+    if isinstance(x, str):
+        return True
+    # A pandas Series is a column of texts too.
+    return isinstance(x, Sequence) or type(x).__name__ == "Series"
+
+
+def text_columns(x: Any) -> dict[str, tf.Tensor]:  # noqa: ANN401
+    """Return texts as columns.
+
+    Args:
+        x: a list (array, tensor, pandas Series) of strings; or a pair as tuple `(a, b)` or dict
+            `{"text": a, "text_pair": b}`.
+
+    Returns:
+        dict of "text" and, for pairs, "text_pair", each (rows,) string.
+
+    Raises:
+        ValueError: if `x` is a single string, a row is no string, or the columns differ in length.
+    """
+    if isinstance(x, tuple):
+        if len(x) > 2:
+            raise ValueError(f"A pair has two texts. Received: a tuple of {len(x)}")
+        x = dict(zip((TEXT, TEXT_PAIR), x, strict=False))
+    if not isinstance(x, Mapping):
+        x = {TEXT: x}
+    unknown = sorted(set(x) - {TEXT, TEXT_PAIR})
+    if unknown:
+        raise ValueError(
+            f"Texts come under the keys {TEXT!r} and, for pairs, {TEXT_PAIR!r}. "
+            f"Received: keys={sorted(x)}"
+        )
+    columns = {key: _text_column(key, value) for key, value in x.items()}
+    sizes = {key: int(column.shape[0]) for key, column in columns.items()}
+    if len(set(sizes.values())) > 1:
+        raise ValueError(f"Both texts of a pair need as many rows. Received: rows={sizes}")
+    return columns
+
+
+def label_column(y: Any, labels: Sequence[str], rows: int) -> tf.Tensor:  # noqa: ANN401
+    """Return labels as class numbers.
+
+    Args:
+        y: class numbers or label names, one a row.
+        labels: the label names in the order of the classes.
+        rows: int, how many there must be.
+
+    Returns:
+        (rows,) int32.
+
+    Raises:
+        ValueError: for another number of rows, an unknown name or a number out of range.
+    """
+    values = np.asarray(y)
+    if values.shape != (rows,):
+        raise ValueError(
+            f"There must be one label for each of the {rows} texts. "
+            f"Received: y of shape {values.shape}"
+        )
+    if values.dtype.kind in "OUS":
+        number_of = {name: number for number, name in enumerate(labels)}
+        names = [v.decode() if isinstance(v, bytes) else str(v) for v in values.tolist()]
+        for row, name in enumerate(names):
+            if name not in number_of:
+                raise ValueError(
+                    f"Row {row} has a label the task does not know; it knows "
+                    f"{', '.join(labels)}. Received: label={name!r}"
+                )
+        values = np.asarray([number_of[name] for name in names], dtype="int32")
+    elif values.dtype.kind not in "iub":
+        raise ValueError(
+            f"Labels must be names or whole numbers. Received: y of dtype {values.dtype}"
+        )
+    for row in np.flatnonzero((values < 0) | (values >= len(labels)))[:1]:
+        raise ValueError(
+            f"Row {row} has a class number outside 0 to {len(labels) - 1}. "
+            f"Received: y={int(values[row])}"
+        )
+    return tf.constant(values, dtype=tf.int32)
+
+
+def batched(
+    columns: dict[str, tf.Tensor],
+    y: tf.Tensor | None,
+    sample_weight: Any,  # noqa: ANN401
+    batch_size: int | None,
+    shuffle: bool,
+) -> tf.data.Dataset:
+    """Return a dataset of batches.
+
+    Args:
+        columns: "text" and perhaps "text_pair", each (rows,) string.
+        y: (rows,) int32, or None.
+        sample_weight: (rows,) float, or None.
+        batch_size: int; None is 32.
+        shuffle: bool, draw a new order every epoch (seeded by `keras.utils.set_random_seed`).
+    """
+    parts: list[Any] = [columns]
+    if y is not None:
+        parts.append(y)
+        if sample_weight is not None:
+            parts.append(tf.convert_to_tensor(sample_weight, dtype=tf.float32))
+    dataset = tf.data.Dataset.from_tensor_slices(tuple(parts))
+    if shuffle:
+        rows = int(columns[TEXT].shape[0])
+        dataset = dataset.shuffle(max(rows, 1), reshuffle_each_iteration=True)
+    return dataset.batch(batch_size or 32)
+
+
+def split_off(arrays: Sequence[Any], fraction: float) -> tuple[list[Any], list[Any]]:
+    """Split rows as Keras's `validation_split` does: the last share, before any shuffling.
+
+    Args:
+        arrays: tensors, dicts of tensors, or None, all with as many rows.
+        fraction: float, the share of the second part.
+
+    Returns:
+        Both parts, each a list like `arrays`.
+
+    Raises:
+        ValueError: if one part would be empty.
+    """
+    rows = int(tf.nest.flatten([a for a in arrays if a is not None])[0].shape[0])
+    cut = math.floor(rows * (1 - fraction))
+    if cut in (0, rows):
+        raise ValueError(
+            f"{rows} rows are too few to split. Received: validation_split={fraction}"
+        )
+    first = [None if a is None else tf.nest.map_structure(lambda t: t[:cut], a) for a in arrays]
+    second = [None if a is None else tf.nest.map_structure(lambda t: t[cut:], a) for a in arrays]
+    return first, second
+
+
+def _text_column(key: str, value: Any) -> tf.Tensor:  # noqa: ANN401
+    if isinstance(value, (str, bytes)):
+        raise ValueError(f"Pass a list of texts, even for one. Received: {key}={value!r}")
+    if tf.is_tensor(value):
+        return value
+    rows = list(value)
+    for row, item in enumerate(rows):
+        if not isinstance(item, (str, bytes)):
+            raise ValueError(f"Row {row} of `{key}` is not a text. Received: {item!r}")
+    return tf.constant(rows, dtype=tf.string, shape=(len(rows),))

@@ -1,0 +1,45 @@
+"""The tasks by name, as the command line and exported models call them. Imports no framework."""
+
+import importlib
+import json
+from pathlib import Path
+from typing import Any
+
+from kerazoo.checks import check_one_of
+
+TASKS: dict[str, tuple[str, str]] = {
+    "text-classification": ("kerazoo.tasks.text_classifier", "TextClassifier"),
+}
+"""Task name: module and class."""
+
+
+def task_class(name: str) -> Any:  # noqa: ANN401
+    """Return the class of a task.
+
+    Args:
+        name: a key of `TASKS`.
+
+    Raises:
+        ValueError: for an unknown name.
+    """
+    check_one_of("task", name, TASKS)
+    module, class_name = TASKS[name]
+    return getattr(importlib.import_module(module), class_name)
+
+
+def saved_task_name(folder: str | Path) -> str | None:
+    """Return which task a kerazoo preset holds; None if it holds a backbone only.
+
+    Raises:
+        ValueError: if the preset holds a task that is none of kerazoo's.
+    """
+    file = Path(folder) / "task.json"
+    if not file.exists():
+        return None
+    saved = json.loads(file.read_text(encoding="utf-8"))["class_name"]
+    for name, (_, class_name) in TASKS.items():
+        if class_name == saved:
+            return name
+    raise ValueError(
+        f"{file} holds a task that kerazoo does not know. Received: class_name={saved!r}"
+    )

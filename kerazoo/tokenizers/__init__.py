@@ -1,0 +1,1 @@
+"""Tokenizers that give ids and character offsets, as TensorFlow graph operations."""

@@ -1,0 +1,56 @@
+"""The limit on the length of words, in characters."""
+
+import tensorflow as tf
+
+from kerazoo.tokenizers.token_rows import row_of_each_token
+
+Pieces = tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]
+
+
+def replace_long_words(
+    texts: tf.Tensor, pieces: Pieces, is_first: tf.Tensor, max_characters: int, unknown_id: int
+) -> Pieces:
+    """Make each word of too many characters one unknown token, with the whole word as its span.
+
+    Only batches with a word of more bytes than allowed characters cost more than a look.
+
+    Args:
+        texts: (batch,) string, the text that the offsets index.
+        pieces: (ids, starts, ends), each (batch, tokens); offsets in bytes, int64.
+        is_first: (all tokens,) bool, whether a token starts a word.
+        max_characters: int, the most characters a word may have.
+        unknown_id: int, the id of the unknown token.
+
+    Returns:
+        (ids, starts, ends) like `pieces`.
+    """
+    ids, starts, ends = pieces
+    first = tf.where(is_first)[:, 0]
+    last = tf.concat([first, tf.shape(is_first, tf.int64)], axis=0)[1:] - 1
+    word_starts = tf.gather(starts.flat_values, first)
+    word_ends = tf.gather(ends.flat_values, last)
+
+    def unchanged() -> tuple[tf.Tensor, ...]:
+        return ids.flat_values, starts.flat_values, ends.flat_values, ids.row_splits
+
+    def replaced() -> tuple[tf.Tensor, ...]:
+        row = tf.gather(row_of_each_token(ids), first)
+        words = tf.strings.substr(tf.gather(texts, row), word_starts, word_ends - word_starts)
+        is_long = tf.strings.length(words, unit="UTF8_CHAR") > max_characters
+        word = tf.cumsum(tf.cast(is_first, tf.int64)) - 1
+        in_long = tf.gather(is_long, word)
+        keep = is_first | ~in_long
+        kept_before = tf.cumsum(tf.concat([tf.cast(keep, tf.int64), [0]], axis=0), exclusive=True)
+        return (
+            tf.boolean_mask(tf.where(in_long, unknown_id, ids.flat_values), keep),
+            tf.boolean_mask(starts.flat_values, keep),
+            tf.boolean_mask(tf.where(in_long, tf.gather(word_ends, word), ends.flat_values), keep),
+            tf.gather(kept_before, ids.row_splits),
+        )
+
+    may_be_long = tf.reduce_any(word_ends - word_starts > max_characters)
+    *values, row_splits = tf.cond(may_be_long, replaced, unchanged)
+    ids, starts, ends = (
+        tf.RaggedTensor.from_row_splits(value, row_splits, validate=False) for value in values
+    )
+    return ids, starts, ends

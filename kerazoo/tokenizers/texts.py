@@ -1,0 +1,64 @@
+"""The caller's texts, in whatever form, as valid UTF-8 string tensors."""
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+# RE2 matches no invalid byte, but it does match surrogates, which UTF-8 does not allow.
+_VALID = r"[\x{0}-\x{d7ff}\x{e000}-\x{10ffff}]*"
+
+
+def to_text_tensor(texts: Any) -> tf.Tensor | tf.RaggedTensor:
+    """Return texts as a string tensor in which every invalid byte sequence is U+FFFD.
+
+    Args:
+        texts: a string, a list, tuple, NumPy array or data-frame column of strings, or a string
+            tensor (ragged or not).
+
+    Returns:
+        A string tensor of the same shape, valid UTF-8.
+
+    Raises:
+        TypeError: if an element is no string.
+    """
+    if isinstance(texts, tf.RaggedTensor):
+        return texts.with_flat_values(to_text_tensor(texts.flat_values))
+    if not tf.is_tensor(texts):
+        texts = _to_tensor(texts)
+    if texts.dtype != tf.string:
+        raise TypeError(
+            "A tokenizer takes strings, or lists or tensors of strings. "
+            f"Received: texts of dtype {texts.dtype.name}"
+        )
+    return _replace_invalid(texts)
+
+
+def _to_tensor(texts: Any) -> tf.Tensor:
+    if not isinstance(texts, (str, bytes)):
+        texts = np.asarray(texts, dtype=object)
+    for text in (texts,) if isinstance(texts, (str, bytes)) else texts.flat:
+        if not isinstance(text, (str, bytes)):
+            raise TypeError(
+                "A tokenizer takes strings, or lists or tensors of strings. "
+                f"Received: an element of type {type(text).__name__}: {text!r}"
+            )
+    try:
+        return tf.convert_to_tensor(texts, dtype=tf.string)
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            "A text holds half of a surrogate pair, which is no character and cannot be written "
+            "as UTF-8. Replace it, for example with `text.encode('utf-8', 'replace').decode()`. "
+            f"Received: {error.object[error.start : error.end]!r} at character {error.start}"
+        ) from error
+
+
+def _replace_invalid(texts: tf.Tensor) -> tf.Tensor:
+    """Replace invalid bytes by U+FFFD; looking for them is ten times faster than replacing."""
+    return tf.cond(
+        tf.reduce_all(tf.strings.regex_full_match(texts, _VALID)),
+        lambda: tf.identity(texts),
+        lambda: tf.strings.unicode_transcode(
+            texts, "UTF-8", "UTF-8", errors="replace", replacement_char=0xFFFD
+        ),
+    )

@@ -1,0 +1,94 @@
+"""Normalised text cut into words, and words into WordPiece ids with byte offsets."""
+
+import re
+from collections.abc import Sequence
+
+import tensorflow as tf
+import tensorflow_text as tf_text
+
+from kerazoo.tokenizers.long_words import Pieces, replace_long_words
+
+SUFFIX_INDICATOR = "##"
+_BYTES_PER_CHARACTER = 4  # the most that UTF-8 needs
+_NEVER_IN_WORDS = re.compile(r"[\0\s\ufffd]")
+_WHITE_SPACE = r"[\t\n\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]"
+_PUNCTUATION = r"[!-/:-@\[-`{-~\p{P}]"
+
+
+class WordPieces:
+    """Greedy longest-match-first WordPiece (Song et al., 2020, arXiv:2012.15524) in the graph.
+
+    Text is split at white space, around each punctuation character and, by option, around each Han
+    character. A word that cannot be composed of vocabulary entries, or that has too many
+    characters, is one unknown token.
+
+    Args:
+        vocabulary: the entries in id order; blank ones match nothing.
+        unknown_token: str, an entry.
+        max_characters_per_word: int, longest word in characters.
+        split_on_cjk: bool, make each Han character a word.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Sequence[str],
+        unknown_token: str,
+        max_characters_per_word: int,
+        split_on_cjk: bool,
+    ) -> None:
+        """Compile the vocabulary into constants."""
+        with tf.init_scope():
+            self._matcher = tf_text.FastWordpieceTokenizer(
+                vocab=_matchable(vocabulary),
+                suffix_indicator=SUFFIX_INDICATOR,
+                max_bytes_per_word=_BYTES_PER_CHARACTER * max_characters_per_word,
+                token_out_type=tf.int32,
+                unknown_token=unknown_token,
+                no_pretokenization=not split_on_cjk,  # the matcher's own splitting
+            )
+            self._is_continuation = tf.constant(
+                [entry.startswith(SUFFIX_INDICATOR) for entry in vocabulary], tf.bool
+            )
+        self._unknown_id = list(vocabulary).index(unknown_token)
+        self._max_characters = max_characters_per_word
+        self._split_on_cjk = split_on_cjk
+
+    def tokenize_with_offsets(self, texts: tf.Tensor) -> Pieces:
+        """Return ids and half-open byte offsets.
+
+        Args:
+            texts: (batch,) string, normalised.
+
+        Returns:
+            (ids, starts, ends), each (batch, tokens): int32, int64, int64.
+        """
+        pieces = self._match(texts) if self._split_on_cjk else self._split_and_match(texts)
+        is_first = ~tf.gather(self._is_continuation, pieces[0].flat_values)
+        return replace_long_words(texts, pieces, is_first, self._max_characters, self._unknown_id)
+
+    def _match(self, texts: tf.Tensor) -> Pieces:
+        return self._matcher.tokenize_with_offsets(texts)
+
+    def _split_and_match(self, texts: tf.Tensor) -> Pieces:
+        """Split into words here, as the matcher always splits around Han characters."""
+        words, word_starts, _ = tf_text.regex_split_with_offsets(
+            texts, f"{_WHITE_SPACE}|{_PUNCTUATION}", _PUNCTUATION
+        )
+        ids, starts, ends = self._matcher.tokenize_with_offsets(words)
+        shift = tf.gather(word_starts.flat_values, starts.values.value_rowids())
+        starts = starts.with_flat_values(starts.flat_values + shift)
+        ends = ends.with_flat_values(ends.flat_values + shift)
+        return ids.merge_dims(1, 2), starts.merge_dims(1, 2), ends.merge_dims(1, 2)
+
+
+def _matchable(vocabulary: Sequence[str]) -> list[str]:
+    """Replace entries that no word can hold, as the matcher refuses them or splits wrongly.
+
+    One more entry that matches nothing is added, as the matcher also refuses a vocabulary in which
+    nothing can be matched.
+    """
+    entries = [
+        f"\ufffd{number}" if not entry or _NEVER_IN_WORDS.search(entry) else entry
+        for number, entry in enumerate(vocabulary)
+    ]
+    return [*entries, "\ufffd"]

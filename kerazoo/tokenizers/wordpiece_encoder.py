@@ -1,0 +1,94 @@
+"""From raw texts to WordPiece ids and back: the steps of BERT's tokenizer in order."""
+
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from kerazoo.tokenizers.bert_normalizer import BertNormalizer
+from kerazoo.tokenizers.character_offsets import to_character_offsets
+from kerazoo.tokenizers.detokenization import join_word_pieces
+from kerazoo.tokenizers.text_marks import TextMarks
+from kerazoo.tokenizers.unknown_symbols import unknown_symbol_runs
+from kerazoo.tokenizers.word_pieces import WordPieces
+
+
+class WordPieceEncoder:
+    """Marks, normalises, splits and looks up, without any state that changes.
+
+    Args:
+        vocabulary: the entries in id order.
+        unknown_token: str, an entry.
+        lowercase: bool, lower-case the text.
+        strip_accents: bool, delete combining marks.
+        split_on_cjk: bool, make each Han character a word.
+        special_tokens: entries to recognise in raw text.
+        max_characters_per_word: int, longer words are unknown.
+        split_unknown: bool, split unknown symbols off words.
+        map_quotes: bool, read curly quotes and the ellipsis as ASCII.
+
+    Attributes:
+        vocabulary: the entries in id order.
+        ids: the id of each entry.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Sequence[str],
+        unknown_token: str,
+        lowercase: bool,
+        strip_accents: bool,
+        split_on_cjk: bool,
+        special_tokens: Sequence[str],
+        max_characters_per_word: int,
+        split_unknown: bool,
+        map_quotes: bool,
+    ) -> None:
+        """Compile the vocabulary and the patterns."""
+        keep_reserved = split_unknown or bool(special_tokens)
+        self._normalizer = BertNormalizer(lowercase, strip_accents, map_quotes, keep_reserved)
+        symbols = unknown_symbol_runs(vocabulary, self._normalizer) if split_unknown else None
+        self._marks = TextMarks(special_tokens, symbols)
+        placeholders = self._marks.placeholders
+        matched = ["" if entry in placeholders else entry for entry in vocabulary] + placeholders
+        self._pieces = WordPieces(matched, unknown_token, max_characters_per_word, split_on_cjk)
+        self.vocabulary = tuple(vocabulary)
+        self.ids = {entry: number for number, entry in enumerate(vocabulary)}
+        with tf.init_scope():
+            self._entries = tf.constant(list(vocabulary), tf.string)
+            # Placeholders have ids after the vocabulary's: they stand for the special tokens' ids.
+            self._final_ids = tf.constant(
+                [*range(len(vocabulary)), *(self.ids[token] for token in special_tokens)], tf.int32
+            )
+
+    def encode(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        """Return the ids of texts, (batch,) string, as (batch, tokens) int32."""
+        ids, _, _ = self._look_up(self._normalize(self._marks.mark(texts)))
+        return ids
+
+    def encode_with_offsets(
+        self, texts: tf.Tensor
+    ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
+        """Return ids and half-open character offsets, each (batch, tokens) int32."""
+        marked = self._marks.mark(texts)
+        normalized = self._normalize(marked)
+        ids, starts, ends = self._look_up(normalized)
+        caller_lengths = self._marks.caller_lengths if self._marks else None
+        starts, ends = to_character_offsets(
+            marked, normalized, starts, ends, self._normalize, caller_lengths
+        )
+        return ids, starts, ends
+
+    def decode(self, ids: tf.RaggedTensor) -> tf.Tensor:
+        """Return readable texts of ids, (batch, tokens) int32, as (batch,) string."""
+        return join_word_pieces(tf.gather(self._entries, ids))
+
+    def _normalize(self, marked: tf.Tensor) -> tf.Tensor:
+        return self._marks.expand(self._normalizer(marked))
+
+    def _look_up(
+        self, normalized: tf.Tensor
+    ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
+        ids, starts, ends = self._pieces.tokenize_with_offsets(normalized)
+        if self._marks.placeholders:
+            ids = ids.with_flat_values(tf.gather(self._final_ids, ids.flat_values))
+        return ids, starts, ends

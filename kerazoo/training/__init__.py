@@ -1,0 +1,1 @@
+"""Train a task, measure it and ask it, from files to files."""

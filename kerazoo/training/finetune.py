@@ -1,0 +1,236 @@
+"""Fine-tune a task from files to a folder with the model, its metrics and its settings."""
+
+import dataclasses
+import json
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+from kerazoo.axes import LABEL, TEXT, TEXT_PAIR
+from kerazoo.checks import check_one_of
+from kerazoo.conversion.new_folder import check_is_free, new_folder
+from kerazoo.data.read_table import read_table
+from kerazoo.data.source_lines import STANDARD_INPUT
+from kerazoo.data.stratified_split import stratified_split
+from kerazoo.data.table import Table
+from kerazoo.training.config import FinetuneConfig
+from kerazoo.training.labels import balanced_weights, check_known_labels, label_names
+from kerazoo.training.progress import SILENT, Progress
+from kerazoo.training.task_names import TASKS, task_class
+
+METRICS_FILE = "metrics.json"
+CONFIG_FILE = "training_config.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class FinetuneResult:
+    """What a run gave.
+
+    Attributes:
+        folder: the folder with the preset, metrics.json and training_config.json.
+        metrics: what metrics.json holds.
+    """
+
+    folder: Path
+    metrics: dict[str, Any]
+
+
+def finetune(
+    task_name: str,
+    preset: str,
+    train: str,
+    validation: str | None,
+    output: str | Path,
+    config: FinetuneConfig | None = None,
+    progress: Progress = SILENT,
+) -> FinetuneResult:
+    """Fine-tune a checkpoint on labelled text, measure it, and write it to a new folder.
+
+    Everything that can be wrong with the files is said before the model is loaded. The folder
+    appears when the run is complete; a run that fails or is killed leaves none.
+
+    Args:
+        task_name: "text-classification".
+        preset: a kerazoo preset, a Hugging Face folder, Google's TF1 checkpoint, or an `hf://`
+            handle.
+        train: a .tsv, .csv or .jsonl file with `text`, perhaps `text_pair`, and `label`; ``-`` is
+            standard input.
+        validation: a file of the same form; None holds a share of the training rows out.
+        output: the folder to create; it must not hold anything.
+        config: the settings; None is the defaults.
+        progress: where to show how far the work is.
+
+    Returns:
+        The folder and the metrics.
+
+    Raises:
+        FileNotFoundError: if a file or the checkpoint is missing.
+        FileExistsError: if the output folder holds something.
+        ValueError: if a file or the checkpoint is wrong; the message names file and line.
+    """
+    config = config or FinetuneConfig()
+    check_one_of("task", task_name, TASKS)
+    check_is_free(Path(output))
+    train_table, validation_table = _read_tables(train, validation, config, progress)
+    labels = label_names(train_table)
+    check_known_labels(validation_table, labels)
+    _check_alike(train_table, validation_table)
+    with new_folder(output) as folder:
+        began = time.perf_counter()
+        task = _load_task(task_name, preset, labels, config, progress)
+        truncated = _count_truncated(task, [train_table, validation_table], progress)
+        epochs = _fit(task, train_table, validation_table, config, progress)
+        metrics = {
+            "task": task_name,
+            "preset": preset,
+            "train": train,
+            "validation": validation,
+            "train_rows": len(train_table),
+            "validation_rows": len(validation_table),
+            "sequence_length": task.preprocessor.sequence_length,
+            "truncated_rows": truncated,
+            "parameters": task.count_params(),
+            "epochs": epochs,
+            **_measured(task, validation_table, config, progress),
+            "seconds": round(time.perf_counter() - began, 1),
+        }
+        _write(task, metrics, config, folder)
+    return FinetuneResult(Path(output), metrics)
+
+
+def _read_tables(
+    train: str, validation: str | None, config: FinetuneConfig, progress: Progress
+) -> tuple[Table, Table]:
+    """Read both files, or hold validation rows out of the one."""
+    if train == validation == STANDARD_INPUT:
+        raise ValueError("Only one of the training and the validation rows can be standard input.")
+    table = read_table(train)
+    if validation is not None:
+        return table, read_table(validation)
+    fraction = config.validation_fraction
+    kept, held_out = stratified_split(table.columns[LABEL], fraction, config.seed)
+    progress.say(
+        f"No validation file: {len(held_out)} of {len(table)} rows ({fraction:.0%}) are held out."
+    )
+    return table.take(kept), table.take(held_out)
+
+
+def _check_alike(train: Table, validation: Table) -> None:
+    """Raise ValueError if only one of the two files has pairs."""
+    with_pairs = [table.path for table in (train, validation) if TEXT_PAIR in table.columns]
+    if len(with_pairs) == 1:
+        other = ({train.path, validation.path} - set(with_pairs)).pop()
+        raise ValueError(
+            f"{with_pairs[0]} has the column `{TEXT_PAIR}` and {other} has not. "
+            "Give both files pairs, or none."
+        )
+
+
+def _load_task(
+    task_name: str, preset: str, labels: list[str], config: FinetuneConfig, progress: Progress
+) -> Any:  # noqa: ANN401
+    """Seed everything, load the checkpoint and put a head on it."""
+    import keras
+
+    from kerazoo.training.preset_predictor import padding_multiple
+
+    progress.say(f"Loading {preset} …")
+    keras.utils.set_random_seed(config.seed)
+    task = task_class(task_name).from_preset(
+        preset,
+        labels=labels,
+        freeze_backbone=config.freeze_backbone,
+        dtype=config.precision,
+        pad_to_multiple_of=padding_multiple(),
+    )
+    limit = task.backbone.config.max_sequence_length
+    if config.sequence_length is None:
+        limit = min(limit, task.preprocessor.sequence_length)
+    task.preprocessor.sequence_length = config.row_length(limit)
+    if task.load_report is not None:
+        progress.say(str(task.load_report))
+    if not config.freeze_backbone:
+        # A preset that was written with a frozen backbone would stay frozen.
+        task.backbone.trainable = True
+    if config.lora_rank:
+        task.backbone.enable_lora(config.lora_rank)
+    return task
+
+
+def _count_truncated(task: Any, tables: list[Table], progress: Progress) -> int:  # noqa: ANN401
+    """Count the texts over the limit, and say it once."""
+    limit = task.preprocessor.sequence_length
+    count = sum(task.preprocessor.count_truncated(_texts(table)) for table in tables)
+    if count:
+        rows = sum(len(table) for table in tables)
+        progress.say(
+            f"{count} of {rows} texts are longer than {limit} tokens and are truncated "
+            "(--sequence-length raises the limit)."
+        )
+    return count
+
+
+def _fit(
+    task: Any,  # noqa: ANN401
+    train: Table,
+    validation: Table,
+    config: FinetuneConfig,
+    progress: Progress,
+) -> list[dict[str, Any]]:
+    """Compile and fit; return what each epoch gave."""
+    from kerazoo.training.fit_progress import FitProgress
+    from kerazoo.training.optimizer import create_optimizer
+    from kerazoo.training.schedule import WarmupLinearDecay
+
+    steps = config.epochs * -(-len(train) // config.batch_size)
+    schedule = WarmupLinearDecay(config.peak_learning_rate, config.warmup_steps(steps), steps)
+    task.compile(create_optimizer(schedule, config.weight_decay, config.clip_norm))
+    weights = balanced_weights(train.columns[LABEL]) if config.class_weight else None
+    with warnings.catch_warnings(), FitProgress(progress) as callback:
+        # It was counted and said already.
+        warnings.filterwarnings("ignore", message=".*texts are longer than")
+        task.fit(
+            _texts(train),
+            train.columns[LABEL],
+            batch_size=config.batch_size,
+            class_weight=weights,
+            validation_data=(_texts(validation), validation.columns[LABEL]),
+            epochs=config.epochs,
+            callbacks=[callback],
+            verbose=0,
+        )
+    return callback.epochs
+
+
+def _measured(
+    task: Any,  # noqa: ANN401
+    validation: Table,
+    config: FinetuneConfig,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Measure the trained task on the validation rows."""
+    from kerazoo.training.evaluate import measure
+    from kerazoo.training.preset_predictor import PresetPredictor
+
+    return measure(PresetPredictor(task), validation, config.batch_size, progress)
+
+
+def _write(
+    task: Any,  # noqa: ANN401
+    metrics: dict[str, Any],
+    config: FinetuneConfig,
+    folder: Path,
+) -> None:
+    """Write the preset, the metrics and the settings."""
+    # How batches are padded here is a matter of this backend, not of the model.
+    task.preprocessor.pad_to_multiple_of = None
+    task.save_to_preset(str(folder))
+    text = json.dumps(metrics, indent=2, ensure_ascii=False) + "\n"
+    (folder / METRICS_FILE).write_text(text, encoding="utf-8")
+    (folder / CONFIG_FILE).write_text(config.to_json(), encoding="utf-8")
+
+
+def _texts(table: Table) -> dict[str, list[str]]:
+    """Return the text columns as the task takes them."""
+    return {name: table.columns[name] for name in (TEXT, TEXT_PAIR) if name in table.columns}

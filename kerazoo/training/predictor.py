@@ -1,0 +1,77 @@
+"""Something that answers texts: a preset or a SavedModel, behind one interface."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from kerazoo.axes import TEXT, TEXT_PAIR
+from kerazoo.export.version_folder import SAVED_MODEL_FILE, is_version_name
+
+Answer = dict[str, Any]
+"""`label` (str), `score` (float, its probability), `probabilities` (a float for each label)."""
+
+
+class Predictor(Protocol):
+    """Answers columns of texts.
+
+    Attributes:
+        labels: the label names in the order of the classes.
+        pairs: whether texts come as pairs.
+    """
+
+    labels: list[str]
+    pairs: bool
+
+    def answer(self, columns: Mapping[str, Sequence[str]], batch_size: int) -> list[Answer]:
+        """Answer each row.
+
+        Args:
+            columns: `text` and, for pairs, `text_pair`, lists of one length.
+            batch_size: int, rows computed together.
+        """
+
+
+def is_saved_model(path: str | Path) -> bool:
+    """Return whether `path` is a SavedModel or a folder of numbered SavedModels."""
+    folder = Path(path)
+    if (folder / SAVED_MODEL_FILE).is_file():
+        return True
+    return folder.is_dir() and any(
+        is_version_name(child.name) and (child / SAVED_MODEL_FILE).is_file()
+        for child in folder.iterdir()
+    )
+
+
+def open_predictor(model: str | Path) -> Predictor:
+    """Load what is at `model`.
+
+    A SavedModel is loaded with TensorFlow and TensorFlow Text alone.
+
+    Args:
+        model: a kerazoo preset, a Hugging Face folder or `hf://` handle with a classifier, a
+            SavedModel, or a base folder of versions (the highest is taken).
+
+    Raises:
+        FileNotFoundError: if there is no such folder.
+        ValueError: if it is no model, or one that was never trained for a task.
+    """
+    if is_saved_model(model):
+        from kerazoo.training.saved_model_predictor import SavedModelPredictor
+
+        return SavedModelPredictor(model)
+    from kerazoo.training.preset_predictor import PresetPredictor
+
+    return PresetPredictor.from_preset(model)
+
+
+def check_texts(columns: Mapping[str, Sequence[str]], pairs: bool, where: str) -> None:
+    """Raise ValueError if a model for pairs gets single texts or the other way round."""
+    if pairs and TEXT_PAIR not in columns:
+        raise ValueError(
+            f"The model compares two texts, and {where} has no `{TEXT_PAIR}`. Give every row one."
+        )
+    if not pairs and TEXT_PAIR in columns:
+        raise ValueError(
+            f"The model reads one text, and {where} has a `{TEXT_PAIR}`. Remove it, or join it to "
+            f"the `{TEXT}`."
+        )

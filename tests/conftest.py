@@ -1,0 +1,144 @@
+"""What all tests share: the backend, quiet libraries, two logical CPUs, seeds, tiny models.
+
+The backend is the environment variable KERAS_BACKEND (tensorflow unless set). Sizes are all
+different and none is trivial, so that a swapped axis shows. Session fixtures are read-only: a test
+that trains or changes a model takes a fresh one from the `make_…` fixture of the same name.
+"""
+
+import importlib.util
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+# All of these must be set before TensorFlow, JAX or PyTorch is first imported.
+os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ["CUDA_VISIBLE_DEVICES"] = "-1"  # parity to 1e-5 holds on the CPU
+if "PYTEST_XDIST_WORKER" in os.environ:  # one thread for each of the processes
+    for variable in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")
+
+import keras
+import pytest
+import tensorflow as tf
+
+tf.config.set_logical_device_configuration(
+    tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 2
+)
+
+HAS_TRANSFORMERS = importlib.util.find_spec("transformers") is not None
+
+# The pad token is not row 0 on purpose: nothing may assume that it is.
+SPECIAL_TOKENS = ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"]
+WORDS = ["the", "a", "film", "was", "is", "good", "bad", "very", "not", "play", "great", "dull"]
+PIECES = ["##s", "##ed", "##ing", "##er", "##ly"]
+SYMBOLS = [".", ",", "!", "?", "'", "电", "影", "好", "差"]
+TINY_VOCABULARY = SPECIAL_TOKENS + WORDS + PIECES + SYMBOLS
+
+
+def pytest_report_header() -> str:
+    """Say which backend is tested, and whether the parity tests can run."""
+    parity = (
+        "with" if HAS_TRANSFORMERS else "not installed: its parity tests are left out (.ci/run)"
+    )
+    return f"keras {keras.__version__} on {keras.backend.backend()}; transformers: {parity}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests whose mark names a library or a backend that is not there."""
+    absent = set() if HAS_TRANSFORMERS else {"transformers"}
+    if keras.backend.backend() != "tensorflow":
+        absent.add("tensorflow")
+    left_out = [i for i in items if any(i.get_closest_marker(name) for name in absent)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.fixture(autouse=True)
+def seed() -> int:
+    """Seed Python, NumPy and the backend before every test."""
+    keras.utils.set_random_seed(1729)
+    return 1729
+
+
+@pytest.fixture(autouse=True)
+def float32_policy() -> Iterator[None]:
+    """Undo a test's change of the global dtype policy."""
+    before = keras.config.dtype_policy()
+    yield
+    keras.config.set_dtype_policy(before)
+
+
+@pytest.fixture(scope="session")
+def tiny_vocabulary() -> list[str]:
+    """31 tokens: five specials ([PAD] is row 3), English words and pieces, four Han characters."""
+    return list(TINY_VOCABULARY)
+
+
+@pytest.fixture(scope="session")
+def tiny_tokenizer(tiny_vocabulary: list[str]) -> "keras.layers.Layer":
+    """A lower-casing WordPiece tokenizer over the tiny vocabulary."""
+    from kerazoo import WordPieceTokenizer
+
+    return WordPieceTokenizer(vocabulary=tiny_vocabulary, lowercase=True)
+
+
+@pytest.fixture(scope="session")
+def make_tiny_backbone(tiny_vocabulary: list[str]) -> Callable[..., keras.Model]:
+    """A function that builds a fresh BertBackbone of tiny size; arguments override the size."""
+    from kerazoo import BertBackbone
+
+    def make(**overrides: object) -> keras.Model:
+        keras.utils.set_random_seed(7)
+        size = {
+            "vocabulary_size": len(tiny_vocabulary),
+            "num_layers": 2,
+            "num_heads": 4,
+            "hidden_dim": 20,
+            "intermediate_dim": 24,
+            "max_sequence_length": 11,
+        }
+        return BertBackbone(**(size | overrides))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def tiny_backbone(make_tiny_backbone: Callable[..., keras.Model]) -> keras.Model:
+    """A BertBackbone of 2 layers, 4 heads, hidden 20, feed-forward 24, 31 tokens, 11 positions."""
+    return make_tiny_backbone()
+
+
+@pytest.fixture(scope="session")
+def make_tiny_text_classifier(
+    make_tiny_backbone: Callable[..., keras.Model], tiny_tokenizer: "keras.layers.Layer"
+) -> Callable[..., keras.Model]:
+    """A function that builds a fresh TextClassifier; further arguments go to its constructor."""
+    from kerazoo import TextClassifier, TextClassifierPreprocessor
+
+    def make(
+        labels: Sequence[str] = ("bad", "good", "mixed"),
+        max_sequence_length: int = 11,
+        sequence_length: int = 9,
+        **arguments: object,
+    ) -> keras.Model:
+        backbone = make_tiny_backbone(max_sequence_length=max_sequence_length)
+        preprocessor = TextClassifierPreprocessor(tiny_tokenizer, sequence_length=sequence_length)
+        return TextClassifier(backbone, labels=labels, preprocessor=preprocessor, **arguments)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def tiny_text_classifier(make_tiny_text_classifier: Callable[..., keras.Model]) -> keras.Model:
+    """A TextClassifier with labels bad, good and mixed and random weights."""
+    return make_tiny_text_classifier()
+
+
+@pytest.fixture(scope="session")
+def tiny_saved_model(
+    tiny_text_classifier: keras.Model, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The version folder of an exported `tiny_text_classifier`; copy it before changing it."""
+    return Path(tiny_text_classifier.export(tmp_path_factory.mktemp("exported") / "tiny"))

@@ -1,0 +1,72 @@
+import pytest
+
+from kerazoo.conversion.bert_names import (
+    ARCHITECTURES_WITHOUT_POOLER,
+    GOOGLE_BACKBONE,
+    GOOGLE_HEADS,
+    HUGGINGFACE_BACKBONE,
+    HUGGINGFACE_HEADS,
+)
+
+
+def test_huggingface_names_are_those_written_by_hand(pairs):
+    for name, path, _ in pairs:
+        assert HUGGINGFACE_BACKBONE.to_target(name) == path
+        assert HUGGINGFACE_BACKBONE.to_source(path) == name
+        assert HUGGINGFACE_BACKBONE.rule_for_target(path).transpose == path.endswith("kernel")
+    assert len(HUGGINGFACE_BACKBONE.rules) == 5 + 16 + 2
+
+
+@pytest.mark.parametrize("table", [HUGGINGFACE_BACKBONE + HUGGINGFACE_HEADS, GOOGLE_BACKBONE])
+def test_every_rule_is_reversible_for_every_layer(table):
+    for rule in table.rules:
+        for layer in ("0", "9", "23"):
+            source, target = (n.replace("{i}", layer) for n in (rule.source, rule.target))
+            assert table.to_target(source) == target
+            assert table.to_source(target) == source
+
+
+def test_google_names_are_those_of_the_released_checkpoints():
+    names = {
+        "embeddings/word_embeddings": "embeddings/token_embedding/embeddings",
+        "embeddings/token_type_embeddings": "embeddings/segment_embedding/embeddings",
+        "embeddings/position_embeddings": "embeddings/position_embedding/embeddings",
+        "embeddings/LayerNorm/gamma": "embeddings/layer_norm/gamma",
+        "encoder/layer_3/attention/self/key/kernel": "layer_3/attention/key/kernel",
+        "encoder/layer_3/attention/output/dense/bias": "layer_3/attention/attention_output/bias",
+        "encoder/layer_3/attention/output/LayerNorm/beta": "layer_3/attention_layer_norm/beta",
+        "encoder/layer_3/intermediate/dense/kernel": "layer_3/feed_forward/intermediate/kernel",
+        "encoder/layer_3/output/dense/kernel": "layer_3/feed_forward/feed_forward_output/kernel",
+        "encoder/layer_3/output/LayerNorm/gamma": "layer_3/feed_forward_layer_norm/gamma",
+        "pooler/dense/kernel": "pooler/dense/kernel",
+    }
+    for source, target in names.items():
+        assert GOOGLE_BACKBONE.to_target(source) == target
+        assert not GOOGLE_BACKBONE.rule_for_target(target).transpose
+    assert GOOGLE_HEADS.rule_for_target("classifier/kernel").transpose
+
+
+def test_the_tables_cover_exactly_the_variables_of_the_backbone(tiny_backbone, pairs):
+    paths = {variable.path for variable in tiny_backbone.weights}
+    assert paths == {path for _, path, _ in pairs}
+    assert all(GOOGLE_BACKBONE.to_source(path) for path in paths)
+
+
+@pytest.mark.transformers
+def test_the_tables_cover_exactly_the_parameters_of_transformers(config):
+    import transformers
+
+    model = transformers.BertForSequenceClassification(transformers.BertConfig(**config))
+    for name in model.state_dict():
+        table = HUGGINGFACE_BACKBONE if name.startswith("bert.") else HUGGINGFACE_HEADS
+        assert table.to_target(name.removeprefix("bert.")) is not None, name
+
+
+@pytest.mark.transformers
+@pytest.mark.parametrize("architecture", sorted(ARCHITECTURES_WITHOUT_POOLER))
+def test_these_architectures_have_no_pooler(config, architecture):
+    import transformers
+
+    settings = transformers.BertConfig(**config, is_decoder=architecture == "BertLMHeadModel")
+    model = getattr(transformers, architecture)(settings)
+    assert not [name for name in model.state_dict() if "pooler" in name]

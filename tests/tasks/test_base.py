@@ -1,0 +1,210 @@
+import json
+import warnings
+
+import keras
+import keras_nlp
+import numpy as np
+import pytest
+import tensorflow as tf
+from keras import ops
+
+import kerazoo
+from kerazoo.tasks.base import pooled_output
+
+TEXTS = ["a good film", "a very dull film", "not bad", "the play was great", "bad"]
+NAMES = ["good", "bad", "mixed", "good", "bad"]
+NUMBERS = [1, 0, 2, 1, 0]
+
+
+@pytest.fixture
+def task(make_tiny_text_classifier):
+    return make_tiny_text_classifier(dropout=0.0)
+
+
+def as_dataset(labels, batch_size=2):
+    return tf.data.Dataset.from_tensor_slices((TEXTS, labels)).batch(batch_size)
+
+
+def test_fit_takes_lists_arrays_and_datasets(task):
+    before = [ops.convert_to_numpy(weight) for weight in task.trainable_weights]
+    for x, y in (
+        (TEXTS, NAMES),
+        (np.array(TEXTS), np.array(NUMBERS)),
+        (as_dataset(NAMES), None),
+        (as_dataset(NUMBERS), None),
+        ({"text": TEXTS}, NAMES),
+    ):
+        history = task.fit(x, y, verbose=0)
+        assert np.isfinite(history.history["loss"]).all()
+    moved = [
+        np.abs(ops.convert_to_numpy(weight) - old).max()
+        for weight, old in zip(task.trainable_weights, before, strict=True)
+    ]
+    assert min(moved) > 0 or sum(m > 0 for m in moved) >= len(moved) - 2  # unused embedding rows
+
+
+def test_evaluate_is_the_same_in_every_form(task):
+    expected = task.evaluate(TEXTS, NAMES, verbose=0)
+    assert task.evaluate(TEXTS, NUMBERS, batch_size=2, verbose=0) == pytest.approx(expected, abs=1e-5)
+    assert task.evaluate(as_dataset(NAMES, 5), verbose=0) == pytest.approx(expected, abs=1e-5)
+
+
+def test_predict_keeps_the_order_and_takes_no_texts(task):
+    together = task.predict(TEXTS, batch_size=2, verbose=0)
+    alone = np.concatenate([task.predict([text], verbose=0) for text in TEXTS])
+    np.testing.assert_allclose(together, alone, atol=1e-5)
+    assert together.shape == (5, 3)
+    assert task.predict([], verbose=0).shape == (0, 3)
+    from_dataset = task.predict(tf.data.Dataset.from_tensor_slices(TEXTS).batch(2), verbose=0)
+    np.testing.assert_allclose(from_dataset, together, atol=1e-6)
+
+
+def test_pairs_are_remembered(task, tmp_path):
+    assert not task.pairs
+    task.fit((TEXTS, TEXTS[::-1]), NAMES, verbose=0)
+    assert task.pairs
+    both = task.predict({"text": TEXTS, "text_pair": TEXTS[::-1]}, verbose=0)
+    np.testing.assert_allclose(task.predict((TEXTS, TEXTS[::-1]), verbose=0), both, atol=1e-6)
+    assert np.abs(both - task.predict(TEXTS, verbose=0)).max() > 1e-6
+    task.save_to_preset(str(tmp_path))
+    assert kerazoo.TextClassifier.from_preset(tmp_path).pairs
+
+
+def test_validation_data_and_split(task):
+    history = task.fit(TEXTS, NAMES, validation_data=(["dull"], ["bad"]), verbose=0).history
+    assert {"val_loss", "val_accuracy"} <= set(history)
+    history = task.fit(TEXTS, NAMES, validation_split=0.4, verbose=0).history
+    assert "val_loss" in history
+    history = task.fit(TEXTS, NAMES, validation_data=as_dataset(NAMES), verbose=0).history
+    assert "val_loss" in history
+
+
+def test_the_same_seed_gives_the_same_weights(make_tiny_text_classifier):
+    def train(seed):
+        task = make_tiny_text_classifier()
+        keras.utils.set_random_seed(seed)
+        task.fit(TEXTS, NAMES, epochs=2, batch_size=2, verbose=0)
+        return ops.convert_to_numpy(task.classifier.kernel)
+
+    np.testing.assert_array_equal(train(5), train(5))
+    assert np.abs(train(5) - train(6)).max() > 0
+
+
+def test_long_texts_are_said_once(task):
+    long = ["good " * 50, *TEXTS[1:]]
+    with pytest.warns(UserWarning, match="1 of 5 texts are longer than 9 tokens") as caught:
+        task.fit(long, NAMES, epochs=2, verbose=0)
+    assert len([w for w in caught if "longer than" in str(w.message)]) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        task.fit(TEXTS, NAMES, verbose=0)
+
+
+def test_preset_round_trip_with_the_head(task, tmp_path):
+    task.fit(TEXTS, NAMES, epochs=3, verbose=0)
+    expected = task.predict(TEXTS, verbose=0)
+    task.save_to_preset(str(tmp_path))
+    copy = kerazoo.TextClassifier.from_preset(str(tmp_path))
+    np.testing.assert_allclose(copy.predict(TEXTS, verbose=0), expected, atol=1e-6)
+    assert copy.labels == task.labels
+    assert copy.preprocessor.sequence_length == 9
+    same = kerazoo.TextClassifier.from_preset(tmp_path, labels=task.labels)
+    np.testing.assert_allclose(same.predict(TEXTS, verbose=0), expected, atol=1e-6)
+
+
+def test_the_head_file_holds_the_head_only(task, tmp_path):
+    task.fit(TEXTS, NAMES, verbose=0)  # the optimizer has slots now
+    task.save_to_preset(str(tmp_path))
+    assert (tmp_path / "task.weights.h5").stat().st_size < 40_000
+
+
+def test_new_labels_give_a_new_head_on_the_saved_backbone(task, tmp_path):
+    task.save_to_preset(str(tmp_path))
+    other = kerazoo.TextClassifier.from_preset(tmp_path, labels=["x", "y"], sequence_length=7)
+    assert other.labels == other.preprocessor.labels == ["x", "y"]
+    assert other.preprocessor.sequence_length == 7
+    np.testing.assert_array_equal(
+        ops.convert_to_numpy(other.backbone.token_embedding.embeddings),
+        ops.convert_to_numpy(task.backbone.token_embedding.embeddings),
+    )
+    numbered = kerazoo.TextClassifier.from_preset(tmp_path, num_classes=4)
+    assert numbered.labels == ["0", "1", "2", "3"]
+
+
+def test_a_backbone_preset_takes_a_head_but_has_no_tokenizer(make_tiny_backbone, tmp_path):
+    make_tiny_backbone().save_to_preset(str(tmp_path))
+    task = kerazoo.TextClassifier.from_preset(tmp_path, labels=["x", "y"])
+    assert task.preprocessor is None
+    features = {key: np.ones((2, 5), "int32") for key in task.backbone.input}
+    assert task.predict(features, verbose=0).shape == (2, 2)
+    with pytest.raises(ValueError, match="labels=None"):
+        kerazoo.TextClassifier.from_preset(tmp_path)
+
+
+def test_quantized_task_round_trip(make_tiny_text_classifier, tmp_path):
+    task = make_tiny_text_classifier()
+    exact = task.predict(TEXTS, verbose=0)
+    task.quantize("int8")
+    quantized = task.predict(TEXTS, verbose=0)
+    assert 0 < np.abs(quantized - exact).max() < 0.01
+    task.save_to_preset(str(tmp_path))
+    copy = kerazoo.TextClassifier.from_preset(tmp_path)
+    np.testing.assert_allclose(copy.predict(TEXTS, verbose=0), quantized, atol=1e-6)
+
+
+def test_keras_file_round_trip_goes_on_training(task, tmp_path):
+    task.fit(TEXTS, NAMES, verbose=0)
+    expected = task.predict(TEXTS, verbose=0)
+    task.save(tmp_path / "task.keras")
+    copy = keras.saving.load_model(tmp_path / "task.keras")
+    np.testing.assert_allclose(copy.predict(TEXTS, verbose=0), expected, atol=1e-6)
+    assert int(ops.convert_to_numpy(copy.optimizer.iterations)) == 1
+    copy.fit(TEXTS, NAMES, verbose=0)
+    assert int(ops.convert_to_numpy(copy.optimizer.iterations)) == 2
+
+
+def test_ready_features_without_a_preprocessor(make_tiny_text_classifier):
+    task = make_tiny_text_classifier()
+    features = task.preprocessor(TEXTS)
+    expected = task.predict(TEXTS, verbose=0)
+    task.preprocessor = None
+    features = {key: ops.convert_to_numpy(value) for key, value in features.items()}
+    np.testing.assert_allclose(task.predict(features, verbose=0), expected, atol=1e-6)
+    history = task.fit(features, np.array(NUMBERS), verbose=0).history
+    assert np.isfinite(history["loss"]).all()
+
+
+def test_any_encoder_of_kerashub_will_do(tiny_tokenizer):
+    backbone = keras_nlp.models.DistilBertBackbone(
+        vocabulary_size=31,
+        num_layers=2,
+        num_heads=4,
+        hidden_dim=20,
+        intermediate_dim=24,
+        max_sequence_length=11,
+    )
+    preprocessor = kerazoo.TextClassifierPreprocessor(tiny_tokenizer, sequence_length=11)
+    task = kerazoo.TextClassifier(backbone, num_classes=3, preprocessor=preprocessor)
+    assert task.predict(TEXTS, verbose=0).shape == (5, 3)
+    assert np.isfinite(task.fit(TEXTS, NUMBERS, verbose=0).history["loss"]).all()
+
+
+def test_outputs_without_a_sequence_are_refused():
+    backbone = keras.Sequential([keras.layers.Dense(3)])
+    with pytest.raises(ValueError, match="Received: backbone=Sequential"):
+        pooled_output(backbone, np.zeros((3, 7)))
+    sequence = np.random.default_rng(0).normal(size=(3, 7, 5))
+    np.testing.assert_array_equal(pooled_output(backbone, sequence), sequence[:, 0])
+    np.testing.assert_array_equal(
+        pooled_output(backbone, {"sequence_output": sequence}), sequence[:, 0]
+    )
+
+
+def test_a_preset_of_another_task_gives_its_backbone(task, tmp_path):
+    task.save_to_preset(str(tmp_path))
+    saved = json.loads((tmp_path / "task.json").read_text())
+    (tmp_path / "task.json").write_text(json.dumps({**saved, "class_name": "AnotherTask"}))
+    with pytest.raises(ValueError, match="labels=None"):
+        kerazoo.TextClassifier.from_preset(tmp_path)
+    other = kerazoo.TextClassifier.from_preset(tmp_path, labels=["x", "y"])
+    assert other.preprocessor.tokenizer.vocabulary_size() == 31

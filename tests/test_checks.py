@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+
+from kerazoo.checks import (
+    check_divisible,
+    check_one_of,
+    check_positive,
+    check_rank,
+    check_rate,
+)
+
+
+@pytest.mark.parametrize("value", [1, 0.5, 10**9])
+def test_positive_numbers_pass(value):
+    check_positive("size", value)
+
+
+@pytest.mark.parametrize("value", [0, -3, None, "7", True, float("nan")])
+def test_other_values_are_named(value):
+    with pytest.raises(ValueError, match=r"Received: size="):
+        check_positive("size", value)
+
+
+def test_divisible():
+    check_divisible("hidden_dim", 20, "num_heads", 4)
+    with pytest.raises(ValueError, match=r"Received: hidden_dim=12, num_heads=5"):
+        check_divisible("hidden_dim", 12, "num_heads", 5)
+
+
+def test_one_of():
+    check_one_of("mode", "a", {"a": 1, "b": 2})
+    with pytest.raises(ValueError, match=r"one of 'a', 'b'\. Received: mode='c'"):
+        check_one_of("mode", "c", ["a", "b"])
+
+
+@pytest.mark.parametrize("value", [-0.1, 1, 1.5, None, True])
+def test_rates_are_at_least_zero_and_below_one(value):
+    check_rate("dropout", 0)
+    check_rate("dropout", 0.999)
+    with pytest.raises(ValueError, match=r"Received: dropout="):
+        check_rate("dropout", value)
+
+
+def test_rank():
+    check_rank("token_ids", np.zeros((3, 7)), 2)
+    with pytest.raises(ValueError, match=r"Received: token_ids of shape \(3, 7\)"):
+        check_rank("token_ids", np.zeros((3, 7)), 3)

@@ -1,0 +1,49 @@
+import pytest
+
+from kerazoo.data.row import Row
+from kerazoo.training.predict import predict
+
+
+def test_rows_are_answered_in_order(preset, tiny_text_classifier, seven_rows):
+    answers = list(predict(preset, seven_rows, batch_size=2))
+    texts = [row.values["text"] for row in seven_rows]
+    assert [answer["text"] for answer in answers] == texts
+    for answer, expected in zip(answers, tiny_text_classifier.classify(texts), strict=True):
+        assert list(answer) == ["text", "label", "score", "probabilities"]
+        assert answer["score"] == pytest.approx(expected["score"], abs=1e-6)
+
+
+def test_rows_are_read_while_answers_are_taken(preset):
+    read = []
+
+    def endless():
+        while True:
+            read.append(1)
+            yield Row(len(read), {"text": "good"})
+
+    answers = predict(preset, endless(), batch_size=3)
+    next(answers)
+    assert len(read) == 3
+    for _ in range(3):
+        next(answers)
+    assert len(read) == 3 + 3 * 16
+
+
+def test_a_wrong_file_is_told_before_the_model_is_loaded():
+    def wrong():
+        raise ValueError("a.tsv, line 1: wrong")
+        yield
+
+    with pytest.raises(ValueError, match="line 1: wrong"):
+        next(predict("no-such-model", wrong()))
+
+
+def test_pairs_for_a_model_of_single_texts_are_refused(preset):
+    rows = [Row(2, {"text": "a", "text_pair": "b"})]
+    with pytest.raises(ValueError, match="The model reads one text"):
+        list(predict(preset, rows))
+
+
+def test_a_batch_of_zero_is_refused(preset, seven_rows):
+    with pytest.raises(ValueError, match="`batch_size` must be a number above zero"):
+        list(predict(preset, seven_rows, batch_size=0))
