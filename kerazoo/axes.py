@@ -14,7 +14,7 @@ Axes, in the order in which they appear in shapes:
 from typing import Any, TypeAlias
 
 Tensor: TypeAlias = Any
-"""A tensor of the backend at work (or a NumPy array, or a symbolic tensor while a graph is built)."""
+"""A tensor of the backend at work, a NumPy array, or a symbolic tensor while a graph is built."""
 
 Initializer: TypeAlias = Any
 """A `keras.initializers.Initializer`, its name, or its serialised form."""

@@ -99,7 +99,7 @@ def open_google_tf1(folder: Path) -> Checkpoint:
     return Checkpoint(folder, tensors, GOOGLE_BACKBONE, GOOGLE_HEADS)
 
 
-def _open_reader(path: Path) -> Any:  # noqa: ANN401
+def _open_reader(path: Path) -> Any:
     import tensorflow as tf  # heavy, and only this format needs it
 
     try:
@@ -108,7 +108,7 @@ def _open_reader(path: Path) -> Any:  # noqa: ANN401
         raise ValueError(_damaged(path)) from error
 
 
-def _read(reader: Any, name: str, path: Path) -> np.ndarray:  # noqa: ANN401
+def _read(reader: Any, name: str, path: Path) -> np.ndarray:
     try:
         return np.asarray(reader.get_tensor(name))
     except Exception as error:  # TensorFlow raises many kinds for a short or damaged file

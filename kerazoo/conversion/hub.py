@@ -109,7 +109,7 @@ def files_to_fetch(names: list[str], handle: str) -> list[str]:
     )
 
 
-def _from_cache(huggingface_hub: Any, handle: str, error: Exception) -> Path:  # noqa: ANN401
+def _from_cache(huggingface_hub: Any, handle: str, error: Exception) -> Path:
     """Return the folder of an earlier download; raise ConnectionError if there is none."""
     repository, revision = _parse(handle)
     config = huggingface_hub.try_to_load_from_cache(repository, "config.json", revision=revision)

@@ -30,10 +30,10 @@ _OWN_OPTIONS = ("split_unknown", "map_quotes")
 
 
 def save_huggingface(
-    model: Any,  # noqa: ANN401
-    config: Any,  # noqa: ANN401
+    model: Any,
+    config: Any,
     folder: str | Path,
-    tokenizer: Any = None,  # noqa: ANN401
+    tokenizer: Any = None,
     labels: Sequence[str] | None = None,
     head_dropout: float | None = None,
 ) -> None:
@@ -78,7 +78,7 @@ def save_huggingface(
         save_file(tensors, temporary / WEIGHT_FILE, metadata={"format": "pt"})
 
 
-def huggingface_tensors(model: Any, with_head: bool) -> dict[str, np.ndarray]:  # noqa: ANN401
+def huggingface_tensors(model: Any, with_head: bool) -> dict[str, np.ndarray]:
     """Return the weights of a model under Hugging Face's names, float32 and in its layout.
 
     Args:
@@ -108,7 +108,7 @@ def huggingface_tensors(model: Any, with_head: bool) -> dict[str, np.ndarray]:  
     return {name: np.ascontiguousarray(values) for name, values in tensors.items()}
 
 
-def _merged_kernels(model: Any) -> dict[str, Any]:  # noqa: ANN401
+def _merged_kernels(model: Any) -> dict[str, Any]:
     """Return, by path, the matrices into which LoRA's low-rank updates are added."""
     merged = {}
     layers = model._flatten_layers() if hasattr(model, "_flatten_layers") else ()
@@ -120,7 +120,7 @@ def _merged_kernels(model: Any) -> dict[str, Any]:  # noqa: ANN401
     return merged
 
 
-def _as_float32(values: Any, path: str) -> np.ndarray:  # noqa: ANN401
+def _as_float32(values: Any, path: str) -> np.ndarray:
     from keras import ops  # heavy, and only writing needs it
 
     array = np.asarray(ops.convert_to_numpy(values))
@@ -132,7 +132,7 @@ def _as_float32(values: Any, path: str) -> np.ndarray:  # noqa: ANN401
     return array.astype(np.float32, copy=False)
 
 
-def _tokenizer_settings(tokenizer: Any) -> dict[str, Any]:  # noqa: ANN401
+def _tokenizer_settings(tokenizer: Any) -> dict[str, Any]:
     """Return the arguments that a tokenizer was made with, its vocabulary as a list."""
     if isinstance(tokenizer, Mapping):
         return dict(tokenizer)

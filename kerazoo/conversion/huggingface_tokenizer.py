@@ -75,7 +75,7 @@ def _read_optional(path: Path) -> dict[str, Any]:
     return read_json_object(path) if path.is_file() else {}
 
 
-def _text(token: Any) -> str | None:  # noqa: ANN401
+def _text(token: Any) -> str | None:
     """Return the string of a token that may be written as an object."""
     return token.get("content") if isinstance(token, dict) else token
 

@@ -74,7 +74,7 @@ def load_weights(
     )
 
 
-def model_variables(model: Any) -> Iterator[Any]:  # noqa: ANN401
+def model_variables(model: Any) -> Iterator[Any]:
     """Yield the weights of a model: no metric states, no states of random generators."""
     variables = model.weights if hasattr(model, "weights") else model.variables
     for variable in variables:
@@ -114,7 +114,7 @@ def _check_missing(missing: list[str], plan: _Plan, checkpoint: Checkpoint) -> N
             )
 
 
-def _check_fits(variable: Any, tensor: StoredTensor, rule: Rule) -> None:  # noqa: ANN401
+def _check_fits(variable: Any, tensor: StoredTensor, rule: Rule) -> None:
     """Raise unless the tensor has the variable's shape and the variable holds floats."""
     expected = tuple(variable.shape)
     stored = tensor.shape[::-1] if rule.transpose else tensor.shape

@@ -18,7 +18,7 @@ def read_safetensors(path: Path) -> dict[str, StoredTensor]:
     tensors = {}
     try:
         with safe_open(path, framework="numpy") as file:
-            for name in file.keys():  # noqa: SIM118  (safe_open is not a mapping)
+            for name in file.keys():
                 shape = tuple(file.get_slice(name).get_shape())
                 tensors[name] = StoredTensor(name, shape, path, _Loader(path, name))
     except SafetensorError as error:

@@ -50,7 +50,7 @@ class CheckpointSource:
         huggingface_tokenizer.check_vocabulary_fits(settings["vocabulary"], rows, self.folder)
         return settings
 
-    def tokenizer(self) -> Any:  # noqa: ANN401
+    def tokenizer(self) -> Any:
         """Return the `WordPieceTokenizer` of the checkpoint."""
         from kerazoo.tokenizers.wordpiece import WordPieceTokenizer  # imports TensorFlow
 
@@ -80,7 +80,7 @@ class CheckpointSource:
             return None
         return huggingface_config.read_head_dropout(self._foreign_folder())
 
-    def load_backbone(self, backbone: Any) -> LoadReport:  # noqa: ANN401
+    def load_backbone(self, backbone: Any) -> LoadReport:
         """Load the weights of a backbone; every one of them must be there.
 
         Raises:
@@ -88,7 +88,7 @@ class CheckpointSource:
         """
         return load_weights(model_variables(backbone), self._open())
 
-    def load_task(self, task: Any, with_head: bool = True) -> LoadReport:  # noqa: ANN401
+    def load_task(self, task: Any, with_head: bool = True) -> LoadReport:
         """Load the weights of a task; those of its head may be missing.
 
         Args:

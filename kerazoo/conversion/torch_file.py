@@ -80,7 +80,7 @@ _KNOWN: dict[tuple[str, str], Any] = {
 class _WeightsOnlyUnpickler(pickle.Unpickler):
     """An unpickler to which no name is known but those that describe tensors."""
 
-    def find_class(self, module: str, name: str) -> Any:  # noqa: ANN401
+    def find_class(self, module: str, name: str) -> Any:
         """Return the stand-in for a known name; refuse any other."""
         if (module, name) in _KNOWN:
             return _KNOWN[module, name]
@@ -88,7 +88,7 @@ class _WeightsOnlyUnpickler(pickle.Unpickler):
             return _DTYPES[name]
         raise pickle.UnpicklingError(f"it holds {module}.{name}, which is no tensor")
 
-    def persistent_load(self, identifier: Any) -> _Storage:  # noqa: ANN401
+    def persistent_load(self, identifier: Any) -> _Storage:
         """Return the storage that a tensor points to."""
         kind, dtype, key, _, count, *view = identifier
         if kind != "storage" or not isinstance(dtype, np.dtype) or any(view):
@@ -120,7 +120,7 @@ def read_torch_file(path: Path) -> dict[str, StoredTensor]:
     }
 
 
-def _named_tensors(described: Any) -> dict[str, _Tensor]:  # noqa: ANN401
+def _named_tensors(described: Any) -> dict[str, _Tensor]:
     """Return the tensors of a state dictionary, also when it lies one level deeper."""
     if isinstance(described, dict) and isinstance(described.get("state_dict"), dict):
         described = described["state_dict"]
@@ -171,7 +171,7 @@ def _open_legacy(path: Path) -> tuple[Any, Callable[[_Storage], bytes]]:
     return described, read_storage
 
 
-def _storages(described: Any) -> dict[str, _Storage]:  # noqa: ANN401
+def _storages(described: Any) -> dict[str, _Storage]:
     return {tensor.storage.key: tensor.storage for tensor in _named_tensors(described).values()}
 
 

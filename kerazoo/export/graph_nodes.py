@@ -45,7 +45,7 @@ class GraphNodes:
     functions: dict[str, Any]
 
 
-def graph_nodes(meta_graph: Any) -> GraphNodes:  # noqa: ANN401 (a generated protobuf class)
+def graph_nodes(meta_graph: Any) -> GraphNodes:
     """Walks a ``MetaGraphDef`` and its function library.
 
     Args:
@@ -75,7 +75,7 @@ def graph_nodes(meta_graph: Any) -> GraphNodes:  # noqa: ANN401 (a generated pro
     return GraphNodes(found, unused, called)
 
 
-def _nodes_of(function: Any) -> Iterator[GraphNode]:  # noqa: ANN401
+def _nodes_of(function: Any) -> Iterator[GraphNode]:
     for node in function.node_def:
         yield GraphNode(node.op, node.name, function.signature.name, node)
 

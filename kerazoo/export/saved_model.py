@@ -29,7 +29,7 @@ print(task.export(sys.argv[3]))
 """
 
 
-def export_task(task: Any, base_dir: str | Path) -> Path:  # noqa: ANN401
+def export_task(task: Any, base_dir: str | Path) -> Path:
     """Export a task as the next version of a served model.
 
     The version's folder appears at once and whole: everything is written under a name that no
@@ -61,7 +61,7 @@ def export_task(task: Any, base_dir: str | Path) -> Path:  # noqa: ANN401
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def _write(task: Any, folder: Path, model_name: str) -> None:  # noqa: ANN401
+def _write(task: Any, folder: Path, model_name: str) -> None:
     signatures = task.serving_signatures()
     functions = {name: _trace(signature) for name, signature in signatures.items()}
     module = tf.Module()
@@ -74,7 +74,7 @@ def _write(task: Any, folder: Path, model_name: str) -> None:  # noqa: ANN401
     _write_extra(task, folder / "assets.extra")
 
 
-def _trace(signature: ServingSignature) -> Any:  # noqa: ANN401
+def _trace(signature: ServingSignature) -> Any:
     def function(*arguments: tf.Tensor) -> dict[str, tf.Tensor]:
         named = {spec.name: value for spec, value in zip(signature.inputs, arguments, strict=True)}
         return signature.function(**named)
@@ -86,7 +86,7 @@ def _unique(variables: Iterable[tf.Variable]) -> list[tf.Variable]:
     return list({id(variable): variable for variable in variables}.values())
 
 
-def _write_extra(task: Any, folder: Path) -> None:  # noqa: ANN401
+def _write_extra(task: Any, folder: Path) -> None:
     """Write what people and tools may want to know; the server itself ignores this folder."""
     folder.mkdir(exist_ok=True)
     metadata = {
@@ -140,7 +140,7 @@ def _publish(unfinished: Path, base_dir: Path) -> Path:
             return version
 
 
-def _export_in_tensorflow(task: Any, base_dir: Path) -> Path:  # noqa: ANN401
+def _export_in_tensorflow(task: Any, base_dir: Path) -> Path:
     with tempfile.TemporaryDirectory(prefix="kerazoo-export-") as preset:
         task.save_to_preset(preset)
         environment = {**os.environ, "KERAS_BACKEND": "tensorflow"}

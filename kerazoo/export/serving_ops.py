@@ -92,7 +92,7 @@ def _check_xla(nodes: GraphNodes) -> Check:
     return Check("xla", Status.OK, "No op and no function needs XLA.")
 
 
-def _must_compile(definition: Any) -> bool:  # noqa: ANN401 (a generated protobuf class)
+def _must_compile(definition: Any) -> bool:
     return MUST_COMPILE in definition.attr and definition.attr[MUST_COMPILE].b
 
 

@@ -76,7 +76,7 @@ class Signature:
         }
 
 
-def read_meta_graph(version_dir: str | Path) -> Any:  # noqa: ANN401 (a generated protobuf class)
+def read_meta_graph(version_dir: str | Path) -> Any:
     """Reads the graph a server would load.
 
     Args:
@@ -113,7 +113,7 @@ def read_meta_graph(version_dir: str | Path) -> Any:  # noqa: ANN401 (a generate
     )
 
 
-def signature_table(meta_graph: Any) -> dict[str, Signature]:  # noqa: ANN401
+def signature_table(meta_graph: Any) -> dict[str, Signature]:
     """Returns the callable signatures of a ``MetaGraphDef`` by name, sorted by name."""
     return {
         name: Signature(
@@ -131,11 +131,11 @@ def read_signatures(version_dir: str | Path) -> dict[str, Signature]:
     return signature_table(read_meta_graph(version_dir))
 
 
-def _tensors(table: Any) -> dict[str, SignatureTensor]:  # noqa: ANN401
+def _tensors(table: Any) -> dict[str, SignatureTensor]:
     return {name: _tensor(name, info) for name, info in sorted(table.items())}
 
 
-def _tensor(name: str, info: Any) -> SignatureTensor:  # noqa: ANN401
+def _tensor(name: str, info: Any) -> SignatureTensor:
     if info.WhichOneof("encoding") != "name":
         return SignatureTensor(name, tensor="", dtype="ragged or sparse", shape=None)
     shape = None

@@ -163,7 +163,7 @@ class Session:
                 if tensor:
                     self.c["TF_DeleteTensor"](tensor)
 
-    def _call(self, name: str, *arguments: Any) -> Any:  # noqa: ANN401 (a C pointer)
+    def _call(self, name: str, *arguments: Any) -> Any:
         """Calls a C function whose last argument is a status, and raises what the status says."""
         status = self.c["TF_NewStatus"]()
         try:

@@ -61,7 +61,7 @@ def verify_saved_model(path: str | Path, timeout: float = 120) -> VerificationRe
 
 def _verify_graph(
     version_dir: Path,
-    meta_graph: Any,  # noqa: ANN401 (a generated protobuf class)
+    meta_graph: Any,
     checks: list[Check],
     timeout: float,
 ) -> VerificationReport:

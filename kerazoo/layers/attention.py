@@ -1,4 +1,4 @@
-"""Multi-head self-attention (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, section 3.2)."""
+"""Multi-head self-attention (Vaswani et al. 2017, https://arxiv.org/abs/1706.03762, 3.2)."""
 
 import math
 from typing import Any

@@ -84,9 +84,7 @@ class TransformerEmbeddings(keras.layers.Layer):
         self.layer_norm.build((None, None, self.hidden_dim))
         self.built = True
 
-    def call(
-        self, token_ids: Tensor, segment_ids: Tensor, training: bool | None = None
-    ) -> Tensor:
+    def call(self, token_ids: Tensor, segment_ids: Tensor, training: bool | None = None) -> Tensor:
         """Embed; see the class."""
         length = ops.shape(token_ids)[1]
         if isinstance(length, int) and length > self.max_sequence_length:

@@ -37,16 +37,16 @@ class Preprocessor(keras_nlp.models.Preprocessor):
         """The special tokens of the packed rows."""
         return PackingTemplate.from_tokenizer(self.tokenizer)
 
-    def preprocess(self, x: Any, y: Any, sample_weight: Any) -> Any:  # noqa: ANN401
+    def preprocess(self, x: Any, y: Any, sample_weight: Any) -> Any:
         """Turn a batch into `x`, `(x, y)` or `(x, y, sample_weight)` of dense tensors."""
         raise TypeError(f"{type(self).__name__} does not define `preprocess`.")
 
-    def __call__(self, x: Any, y: Any = None, sample_weight: Any = None, **kwargs: Any) -> Any:  # noqa: ANN401
+    def __call__(self, x: Any, y: Any = None, sample_weight: Any = None, **kwargs: Any) -> Any:
         """Preprocess a batch; a tuple `(a, b)` is two texts, never text and label."""
         # KerasHub's own `__call__` would take a tuple apart into text and label.
         return keras.layers.Layer.__call__(self, x, y=y, sample_weight=sample_weight, **kwargs)
 
-    def call(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:  # noqa: ANN401
+    def call(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Run `preprocess` on the CPU."""
         with tf.device("cpu"):
             outputs = self.preprocess(x, y, sample_weight)
@@ -55,7 +55,7 @@ class Preprocessor(keras_nlp.models.Preprocessor):
         return outputs
 
 
-def texts_of(x: Any) -> tuple[tf.Tensor, ...]:  # noqa: ANN401
+def texts_of(x: Any) -> tuple[tf.Tensor, ...]:
     """Return the one or two text tensors of a batch.
 
     Args:
@@ -85,7 +85,7 @@ def texts_of(x: Any) -> tuple[tf.Tensor, ...]:  # noqa: ANN401
     return tuple(_as_strings(part) for part in parts)
 
 
-def labels_to_ids(y: Any, labels: Sequence[str] | None) -> tf.Tensor:  # noqa: ANN401
+def labels_to_ids(y: Any, labels: Sequence[str] | None) -> tf.Tensor:
     """Return class numbers for label names; numbers pass through.
 
     Args:
@@ -114,7 +114,7 @@ def labels_to_ids(y: Any, labels: Sequence[str] | None) -> tf.Tensor:  # noqa: A
         return tf.argmax(matches, axis=-1, output_type=tf.int32)
 
 
-def _as_strings(value: Any) -> tf.Tensor:  # noqa: ANN401
+def _as_strings(value: Any) -> tf.Tensor:
     """Return (batch,) string; an empty list has no dtype of its own, so it is given one."""
     tensor = value if tf.is_tensor(value) else tf.convert_to_tensor(value, dtype=tf.string)
     if tensor.dtype != tf.string:
@@ -126,7 +126,7 @@ def _as_strings(value: Any) -> tf.Tensor:  # noqa: ANN401
     return tensor
 
 
-def _to_backend(value: Any) -> Any:  # noqa: ANN401
+def _to_backend(value: Any) -> Any:
     if tf.is_tensor(value) and value.dtype != tf.string:
         return keras.ops.convert_to_tensor(value.numpy())
     return value

@@ -23,7 +23,7 @@ class PackingTemplate:
     pad_id: int
 
     @classmethod
-    def from_tokenizer(cls, tokenizer: Any) -> "PackingTemplate":  # noqa: ANN401
+    def from_tokenizer(cls, tokenizer: Any) -> "PackingTemplate":
         """Read the special ids of a tokenizer with `cls`, `sep` and `pad` tokens."""
         return cls(
             start_id=tokenizer.cls_token_id,

@@ -52,7 +52,7 @@ class TextClassifierPreprocessor(Preprocessor):
         self.labels = None if labels is None else list(labels)
         self.pad_to_multiple_of = pad_to_multiple_of
 
-    def preprocess(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:  # noqa: ANN401
+    def preprocess(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Preprocess a batch; see the class."""
         features = self.pack_texts(texts_of(x), self.pad_to_multiple_of)
         if y is not None:
@@ -68,7 +68,7 @@ class TextClassifierPreprocessor(Preprocessor):
         segments = [self.tokenizer.tokenize(part) for part in texts]
         return pack(segments, self.template, self.sequence_length, pad_to_multiple_of)
 
-    def count_truncated(self, x: Any, batch_size: int = 1024) -> int:  # noqa: ANN401
+    def count_truncated(self, x: Any, batch_size: int = 1024) -> int:
         """Return how many of the texts (or pairs) are longer than `sequence_length` allows.
 
         Args:

@@ -1,6 +1,5 @@
 """What every kerazoo task can do, whatever its head."""
 
-import json
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,16 +10,13 @@ import keras_nlp
 import numpy as np
 import tensorflow as tf
 
-import kerazoo
 from kerazoo.axes import POOLED_OUTPUT, SEQUENCE_OUTPUT, TEXT, TEXT_PAIR, Tensor
-from kerazoo.backbones.base import quantized_dtype
-from kerazoo.backbones.bert import BertBackbone
 from kerazoo.conversion.report import LoadReport
-from kerazoo.conversion.source import CheckpointSource, open_checkpoint
+from kerazoo.conversion.source import CheckpointSource
 from kerazoo.preprocessing.base import Preprocessor
+from kerazoo.tasks.preset import load_task
 from kerazoo.tasks.raw_inputs import batched, is_raw_text, label_column, split_off, text_columns
 from kerazoo.tasks.serving_signature import ServingSignature
-
 
 # Keras puts its functional model into the bases of a model class, base by base, and fails where two
 # branches meet; so this class has no Keras base of its own, and goes before one of KerasHub's.
@@ -68,91 +64,7 @@ class Task(_TaskBase):
             FileNotFoundError: if the folder or a file of it does not exist.
             ValueError: if it is no checkpoint, is damaged, or lacks a backbone weight.
         """
-        kerazoo.register_classes()
-        source = open_checkpoint(preset)
-        dtype = kwargs.pop("dtype", None)
-        packing = {
-            key: kwargs.pop(key) for key in ("sequence_length", "pad_to_multiple_of") if key in kwargs
-        }
-        if source.format == "kerazoo":
-            return cls._from_kerazoo(source.folder, load_weights, dtype, packing, kwargs)
-        return cls._from_foreign(source, load_weights, dtype, packing, kwargs)
-
-    @classmethod
-    def _from_kerazoo(
-        cls,
-        folder: Path,
-        load_weights: bool,
-        dtype: Any,  # noqa: ANN401
-        packing: dict[str, Any],
-        kwargs: dict[str, Any],
-    ) -> Self:
-        backbone = keras_nlp.models.Backbone.from_preset(
-            str(folder), load_weights=load_weights, dtype=dtype or quantized_dtype(folder)
-        )
-        saved: dict[str, Any] = {}
-        task_file = folder / "task.json"
-        if task_file.exists():
-            task_config = json.loads(task_file.read_text(encoding="utf-8"))
-            if task_config.get("class_name") == cls.__name__:
-                saved = {
-                    key: value
-                    for key, value in task_config["config"].items()
-                    if key not in ("backbone", "preprocessor")
-                }
-        if kwargs.get("preprocessor") is None:
-            kwargs["preprocessor"] = cls._saved_preprocessor(folder, packing, kwargs)
-        task = cls(backbone=backbone, **cls.merge_config(saved, kwargs))
-        weights_file = folder / "task.weights.h5"
-        if load_weights and saved and cls.same_head(saved, task) and weights_file.exists():
-            task.load_task_weights(str(weights_file))
-        return task
-
-    @classmethod
-    def _saved_preprocessor(
-        cls, folder: Path, packing: dict[str, Any], kwargs: dict[str, Any]
-    ) -> Preprocessor | None:
-        """Read the preset's preprocessor, or build one on its tokenizer."""
-        for name in ("preprocessor.json", "tokenizer.json"):
-            if (folder / name).exists():
-                saved = json.loads((folder / name).read_text(encoding="utf-8"))
-                break
-        else:
-            return None
-        if saved["class_name"] == cls.preprocessor_cls.__name__:
-            saved["config"].update(packing)
-            if "labels" in kwargs:
-                saved["config"]["labels"] = kwargs["labels"]
-            layer = keras.saving.deserialize_keras_object(saved)
-            layer.load_preset_assets(str(folder))
-            return layer
-        if "tokenizer" in saved["config"]:
-            saved = saved["config"]["tokenizer"]
-        tokenizer = keras.saving.deserialize_keras_object(saved)
-        tokenizer.load_preset_assets(str(folder))
-        return cls.preprocessor_cls(tokenizer, **packing)
-
-    @classmethod
-    def _from_foreign(
-        cls,
-        source: CheckpointSource,
-        load_weights: bool,
-        dtype: Any,  # noqa: ANN401
-        packing: dict[str, Any],
-        kwargs: dict[str, Any],
-    ) -> Self:
-        config = source.backbone_config()
-        backbone = BertBackbone(**config, dtype=dtype)
-        if kwargs.get("preprocessor") is None:
-            packing.setdefault("sequence_length", min(512, backbone.config.max_sequence_length))
-            kwargs["preprocessor"] = cls.preprocessor_cls(source.tokenizer(), **packing)
-        saved = source.task_config(cls.task_name)
-        task = cls(backbone=backbone, **cls.merge_config(saved, kwargs))
-        if load_weights:
-            with_head = cls.same_head(saved, task)
-            task.load_report = source.load_task(task, with_head=with_head)
-            backbone.load_report = task.load_report
-        return task
+        return load_task(cls, preset, load_weights, **kwargs)
 
     @classmethod
     def merge_config(cls, saved: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -216,11 +128,11 @@ class Task(_TaskBase):
 
     def fit(
         self,
-        x: Any = None,  # noqa: ANN401
-        y: Any = None,  # noqa: ANN401
+        x: Any = None,
+        y: Any = None,
         batch_size: int | None = None,
-        sample_weight: Any = None,  # noqa: ANN401
-        validation_data: Any = None,  # noqa: ANN401
+        sample_weight: Any = None,
+        validation_data: Any = None,
         validation_split: float | None = None,
         shuffle: bool = True,
         class_weight: Mapping[Any, float] | None = None,
@@ -267,12 +179,12 @@ class Task(_TaskBase):
 
     def evaluate(
         self,
-        x: Any = None,  # noqa: ANN401
-        y: Any = None,  # noqa: ANN401
+        x: Any = None,
+        y: Any = None,
         batch_size: int | None = None,
-        sample_weight: Any = None,  # noqa: ANN401
+        sample_weight: Any = None,
         **kwargs: Any,
-    ) -> Any:  # noqa: ANN401
+    ) -> Any:
         """Measure loss and metrics; like `keras.Model.evaluate`, on raw texts too."""
         if is_raw_text(x) and self.preprocessor is not None:
             columns = text_columns(x)
@@ -284,7 +196,7 @@ class Task(_TaskBase):
             x=x, y=y, batch_size=batch_size, sample_weight=sample_weight, **kwargs
         )
 
-    def predict(self, x: Any = None, batch_size: int | None = None, **kwargs: Any) -> Any:  # noqa: ANN401
+    def predict(self, x: Any = None, batch_size: int | None = None, **kwargs: Any) -> Any:
         """Compute outputs; like `keras.Model.predict`, on raw texts too. No texts give no rows."""
         if is_raw_text(x) and self.preprocessor is not None:
             columns = text_columns(x)
@@ -293,7 +205,7 @@ class Task(_TaskBase):
             x, batch_size = batched(columns, None, None, batch_size, shuffle=False), None
         return super().predict(x=x, batch_size=batch_size, **kwargs)
 
-    def preprocess_samples(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:  # noqa: ANN401
+    def preprocess_samples(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Preprocess a batch and keep the features that the backbone takes."""
         outputs = super().preprocess_samples(x, y, sample_weight)
         if self.preprocessor is None:
@@ -323,10 +235,10 @@ class Task(_TaskBase):
 
     # ---- inside --------------------------------------------------------------------------------
 
-    def _checked_labels(self, y: Any, columns: dict[str, Tensor]) -> Tensor | None:  # noqa: ANN401
+    def _checked_labels(self, y: Any, columns: dict[str, Tensor]) -> Tensor | None:
         return None if y is None else label_column(y, self.labels, int(columns[TEXT].shape[0]))
 
-    def _validation_dataset(self, data: Any, batch_size: int | None) -> Any:  # noqa: ANN401
+    def _validation_dataset(self, data: Any, batch_size: int | None) -> Any:
         if not isinstance(data, (tuple, list)) or self.preprocessor is None:
             return data
         x, y, sample_weight = keras.utils.unpack_x_y_sample_weight(tuple(data))
@@ -347,7 +259,7 @@ class Task(_TaskBase):
             )
 
 
-def pooled_output(backbone: keras.Model, outputs: Any) -> Tensor:  # noqa: ANN401
+def pooled_output(backbone: keras.Model, outputs: Any) -> Tensor:
     """Return one vector a text, (batch, hidden), from any encoder's outputs.
 
     Args:

@@ -26,7 +26,7 @@ def is_raw_text(x: object) -> bool:
     return isinstance(x, Sequence) or type(x).__name__ == "Series"
 
 
-def text_columns(x: Any) -> dict[str, tf.Tensor]:  # noqa: ANN401
+def text_columns(x: Any) -> dict[str, tf.Tensor]:
     """Return texts as columns.
 
     Args:
@@ -58,7 +58,7 @@ def text_columns(x: Any) -> dict[str, tf.Tensor]:  # noqa: ANN401
     return columns
 
 
-def label_column(y: Any, labels: Sequence[str], rows: int) -> tf.Tensor:  # noqa: ANN401
+def label_column(y: Any, labels: Sequence[str], rows: int) -> tf.Tensor:
     """Return labels as class numbers.
 
     Args:
@@ -103,7 +103,7 @@ def label_column(y: Any, labels: Sequence[str], rows: int) -> tf.Tensor:  # noqa
 def batched(
     columns: dict[str, tf.Tensor],
     y: tf.Tensor | None,
-    sample_weight: Any,  # noqa: ANN401
+    sample_weight: Any,
     batch_size: int | None,
     shuffle: bool,
 ) -> tf.data.Dataset:
@@ -144,15 +144,13 @@ def split_off(arrays: Sequence[Any], fraction: float) -> tuple[list[Any], list[A
     rows = int(tf.nest.flatten([a for a in arrays if a is not None])[0].shape[0])
     cut = math.floor(rows * (1 - fraction))
     if cut in (0, rows):
-        raise ValueError(
-            f"{rows} rows are too few to split. Received: validation_split={fraction}"
-        )
+        raise ValueError(f"{rows} rows are too few to split. Received: validation_split={fraction}")
     first = [None if a is None else tf.nest.map_structure(lambda t: t[:cut], a) for a in arrays]
     second = [None if a is None else tf.nest.map_structure(lambda t: t[cut:], a) for a in arrays]
     return first, second
 
 
-def _text_column(key: str, value: Any) -> tf.Tensor:  # noqa: ANN401
+def _text_column(key: str, value: Any) -> tf.Tensor:
     if isinstance(value, (str, bytes)):
         raise ValueError(f"Pass a list of texts, even for one. Received: {key}={value!r}")
     if tf.is_tensor(value):

@@ -13,7 +13,7 @@ TASKS: dict[str, tuple[str, str]] = {
 """Task name: module and class."""
 
 
-def task_class(name: str) -> Any:  # noqa: ANN401
+def task_class(name: str) -> Any:
     """Return the class of a task.
 
     Args:

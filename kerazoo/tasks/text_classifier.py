@@ -8,7 +8,7 @@ import keras_nlp
 import numpy as np
 import tensorflow as tf
 
-from kerazoo.axes import PADDING_MASK, SEGMENT_IDS, TEXT, TEXT_PAIR, TOKEN_IDS, Tensor
+from kerazoo.axes import PADDING_MASK, SEGMENT_IDS, TEXT, TEXT_PAIR, TOKEN_IDS
 from kerazoo.checks import check_rate
 from kerazoo.preprocessing.text_classifier import TextClassifierPreprocessor
 from kerazoo.tasks.base import Task, pooled_output
@@ -150,7 +150,7 @@ class TextClassifier(Task, keras_nlp.models.TextClassifier):
             self, optimizer=optimizer, loss=loss, metrics=metrics, jit_compile=jit_compile, **kwargs
         )
 
-    def classify(self, texts: Any, batch_size: int = 32) -> list[dict[str, Any]]:  # noqa: ANN401
+    def classify(self, texts: Any, batch_size: int = 32) -> list[dict[str, Any]]:
         """Return the label of each text.
 
         Args:
@@ -208,7 +208,9 @@ class TextClassifier(Task, keras_nlp.models.TextClassifier):
         def answer_features(**features: tf.Tensor) -> dict[str, tf.Tensor]:
             return self._answer(features)
 
-        feature_keys = [k for k in (TOKEN_IDS, SEGMENT_IDS, PADDING_MASK) if k in self.backbone.input]
+        feature_keys = [
+            k for k in (TOKEN_IDS, SEGMENT_IDS, PADDING_MASK) if k in self.backbone.input
+        ]
         signatures["features"] = ServingSignature(
             answer_features,
             tuple(tf.TensorSpec((None, None), tf.int32, name=key) for key in feature_keys),
@@ -280,9 +282,7 @@ def _label_names(labels: Sequence[str] | None, num_classes: int | None) -> list[
             f"num_classes={num_classes}"
         )
     if len(labels) < 2 or len(set(labels)) != len(labels):
-        raise ValueError(
-            f"At least two different labels are needed. Received: labels={labels}"
-        )
+        raise ValueError(f"At least two different labels are needed. Received: labels={labels}")
     return labels
 
 
@@ -293,7 +293,7 @@ def _fit_preprocessor(
     limit = getattr(getattr(backbone, "config", None), "max_sequence_length", None)
     if limit is not None and preprocessor.sequence_length > limit:
         raise ValueError(
-            f"The backbone reads at most {limit} positions; make the preprocessor's rows no longer. "
+            f"The backbone reads at most {limit} positions; make the preprocessor's rows shorter. "
             f"Received: sequence_length={preprocessor.sequence_length}"
         )
     rows = getattr(getattr(backbone, "config", None), "vocabulary_size", None)
@@ -306,7 +306,7 @@ def _fit_preprocessor(
     preprocessor.labels = labels
 
 
-def _check_takes_logits(loss: Any) -> None:  # noqa: ANN401
+def _check_takes_logits(loss: Any) -> None:
     """Raise ValueError if a cross-entropy loss expects probabilities."""
     named = isinstance(loss, str) and "crossentropy" in loss
     config = loss.get_config() if isinstance(loss, keras.losses.Loss) else {}

@@ -1,6 +1,5 @@
 """Symbols and emoji that a vocabulary does not know, as a regular expression."""
 
-import sys
 import unicodedata
 from collections.abc import Callable, Collection, Iterable
 
@@ -10,6 +9,7 @@ from kerazoo.tokenizers.word_pieces import SUFFIX_INDICATOR
 
 # Emoji blocks, whole: newer emoji than this Python's Unicode tables know are in them too.
 _EMOJI = range(0x1F000, 0x1FB00)
+_WITH_SYMBOLS = range(0x80, 0x20000)  # later planes hold Han characters and private use
 _ATTACHED = r"[\p{Mn}\p{Me}\p{Cf}]"
 
 
@@ -30,7 +30,7 @@ def unknown_symbol_runs(
         An RE2 pattern for raw text.
     """
     entries = set(vocabulary)
-    symbols = [chr(code) for code in range(0x80, sys.maxunicode + 1) if _is_symbol(chr(code))]
+    symbols = [symbol for symbol in map(chr, _WITH_SYMBOLS) if _is_symbol(symbol)]
     with tf.init_scope():
         normalized = [form.decode("utf-8") for form in normalize(tf.constant(symbols)).numpy()]
     unknown, alone = [], []

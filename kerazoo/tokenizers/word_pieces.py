@@ -7,6 +7,7 @@ import tensorflow as tf
 import tensorflow_text as tf_text
 
 from kerazoo.tokenizers.long_words import Pieces, replace_long_words
+from kerazoo.tokenizers.token_rows import row_of_each_token
 
 SUFFIX_INDICATOR = "##"
 _BYTES_PER_CHARACTER = 4  # the most that UTF-8 needs
@@ -75,7 +76,7 @@ class WordPieces:
             texts, f"{_WHITE_SPACE}|{_PUNCTUATION}", _PUNCTUATION
         )
         ids, starts, ends = self._matcher.tokenize_with_offsets(words)
-        shift = tf.gather(word_starts.flat_values, starts.values.value_rowids())
+        shift = tf.gather(word_starts.flat_values, row_of_each_token(starts.values))
         starts = starts.with_flat_values(starts.flat_values + shift)
         ends = ends.with_flat_values(ends.flat_values + shift)
         return ids.merge_dims(1, 2), starts.merge_dims(1, 2), ends.merge_dims(1, 2)

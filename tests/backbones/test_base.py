@@ -79,7 +79,9 @@ def test_int8_is_close_and_survives_a_preset(make_tiny_backbone, inputs, tmp_pat
 
 
 def test_a_float_preset_has_no_quantized_dtype(tmp_path):
-    (tmp_path / "config.json").write_text(json.dumps({"config": {"dtype": {"class_name": "DTypePolicy"}}}))
+    (tmp_path / "config.json").write_text(
+        json.dumps({"config": {"dtype": {"class_name": "DTypePolicy"}}})
+    )
     assert quantized_dtype(tmp_path) is None
 
 

@@ -46,9 +46,7 @@ def numpy_attention(layer, states, mask):
                 scores = np.where(mask[row], scores, -np.inf)
                 exponents = np.exp(scores - scores.max())
                 probabilities[row, h, position] = exponents / exponents.sum()
-                joined[row, position, part] = (
-                    probabilities[row, h, position] @ value[row, :, part]
-                )
+                joined[row, position, part] = probabilities[row, h, position] @ value[row, :, part]
     output = joined @ weights["attention_output/kernel"] + weights["attention_output/bias"]
     return output, probabilities
 

@@ -42,7 +42,10 @@ def test_the_same_eagerly_and_in_a_dataset(tiny_tokenizer, multiple):
     preprocessor = TextClassifierPreprocessor(
         tiny_tokenizer, sequence_length=8, labels=LABELS, pad_to_multiple_of=multiple
     )
-    texts, labels = ["a good film", "dull", "the film was very very very very dull"], LABELS + ["bad"]
+    texts, labels = (
+        ["a good film", "dull", "the film was very very very very dull"],
+        LABELS + ["bad"],
+    )
     eager = numbers(preprocessor(texts, y=labels, sample_weight=[1.0, 2.0, 3.0]))
     dataset = tf.data.Dataset.from_tensors((texts, labels, [1.0, 2.0, 3.0])).map(preprocessor)
     traced = tf.nest.map_structure(lambda t: t.numpy(), next(iter(dataset)))

@@ -1,4 +1,3 @@
-import json
 import warnings
 
 import keras
@@ -45,7 +44,9 @@ def test_fit_takes_lists_arrays_and_datasets(task):
 
 def test_evaluate_is_the_same_in_every_form(task):
     expected = task.evaluate(TEXTS, NAMES, verbose=0)
-    assert task.evaluate(TEXTS, NUMBERS, batch_size=2, verbose=0) == pytest.approx(expected, abs=1e-5)
+    assert task.evaluate(TEXTS, NUMBERS, batch_size=2, verbose=0) == pytest.approx(
+        expected, abs=1e-5
+    )
     assert task.evaluate(as_dataset(NAMES, 5), verbose=0) == pytest.approx(expected, abs=1e-5)
 
 
@@ -100,58 +101,6 @@ def test_long_texts_are_said_once(task):
         task.fit(TEXTS, NAMES, verbose=0)
 
 
-def test_preset_round_trip_with_the_head(task, tmp_path):
-    task.fit(TEXTS, NAMES, epochs=3, verbose=0)
-    expected = task.predict(TEXTS, verbose=0)
-    task.save_to_preset(str(tmp_path))
-    copy = kerazoo.TextClassifier.from_preset(str(tmp_path))
-    np.testing.assert_allclose(copy.predict(TEXTS, verbose=0), expected, atol=1e-6)
-    assert copy.labels == task.labels
-    assert copy.preprocessor.sequence_length == 9
-    same = kerazoo.TextClassifier.from_preset(tmp_path, labels=task.labels)
-    np.testing.assert_allclose(same.predict(TEXTS, verbose=0), expected, atol=1e-6)
-
-
-def test_the_head_file_holds_the_head_only(task, tmp_path):
-    task.fit(TEXTS, NAMES, verbose=0)  # the optimizer has slots now
-    task.save_to_preset(str(tmp_path))
-    assert (tmp_path / "task.weights.h5").stat().st_size < 40_000
-
-
-def test_new_labels_give_a_new_head_on_the_saved_backbone(task, tmp_path):
-    task.save_to_preset(str(tmp_path))
-    other = kerazoo.TextClassifier.from_preset(tmp_path, labels=["x", "y"], sequence_length=7)
-    assert other.labels == other.preprocessor.labels == ["x", "y"]
-    assert other.preprocessor.sequence_length == 7
-    np.testing.assert_array_equal(
-        ops.convert_to_numpy(other.backbone.token_embedding.embeddings),
-        ops.convert_to_numpy(task.backbone.token_embedding.embeddings),
-    )
-    numbered = kerazoo.TextClassifier.from_preset(tmp_path, num_classes=4)
-    assert numbered.labels == ["0", "1", "2", "3"]
-
-
-def test_a_backbone_preset_takes_a_head_but_has_no_tokenizer(make_tiny_backbone, tmp_path):
-    make_tiny_backbone().save_to_preset(str(tmp_path))
-    task = kerazoo.TextClassifier.from_preset(tmp_path, labels=["x", "y"])
-    assert task.preprocessor is None
-    features = {key: np.ones((2, 5), "int32") for key in task.backbone.input}
-    assert task.predict(features, verbose=0).shape == (2, 2)
-    with pytest.raises(ValueError, match="labels=None"):
-        kerazoo.TextClassifier.from_preset(tmp_path)
-
-
-def test_quantized_task_round_trip(make_tiny_text_classifier, tmp_path):
-    task = make_tiny_text_classifier()
-    exact = task.predict(TEXTS, verbose=0)
-    task.quantize("int8")
-    quantized = task.predict(TEXTS, verbose=0)
-    assert 0 < np.abs(quantized - exact).max() < 0.01
-    task.save_to_preset(str(tmp_path))
-    copy = kerazoo.TextClassifier.from_preset(tmp_path)
-    np.testing.assert_allclose(copy.predict(TEXTS, verbose=0), quantized, atol=1e-6)
-
-
 def test_keras_file_round_trip_goes_on_training(task, tmp_path):
     task.fit(TEXTS, NAMES, verbose=0)
     expected = task.predict(TEXTS, verbose=0)
@@ -198,13 +147,3 @@ def test_outputs_without_a_sequence_are_refused():
     np.testing.assert_array_equal(
         pooled_output(backbone, {"sequence_output": sequence}), sequence[:, 0]
     )
-
-
-def test_a_preset_of_another_task_gives_its_backbone(task, tmp_path):
-    task.save_to_preset(str(tmp_path))
-    saved = json.loads((tmp_path / "task.json").read_text())
-    (tmp_path / "task.json").write_text(json.dumps({**saved, "class_name": "AnotherTask"}))
-    with pytest.raises(ValueError, match="labels=None"):
-        kerazoo.TextClassifier.from_preset(tmp_path)
-    other = kerazoo.TextClassifier.from_preset(tmp_path, labels=["x", "y"])
-    assert other.preprocessor.tokenizer.vocabulary_size() == 31

@@ -62,7 +62,9 @@ def test_bad_texts_are_named(x, message):
 LABELS = ["bad", "good"]
 
 
-@pytest.mark.parametrize("y", [["good", "bad"], [1, 0], np.array([1, 0]), np.array([b"good", b"bad"])])
+@pytest.mark.parametrize(
+    "y", [["good", "bad"], [1, 0], np.array([1, 0]), np.array([b"good", b"bad"])]
+)
 def test_labels_by_name_or_number(y):
     assert label_column(y, LABELS, 2).numpy().tolist() == [1, 0]
 
@@ -101,7 +103,11 @@ def test_batches_keep_rows_together_and_shuffle_each_epoch():
 
 def test_without_shuffling_the_order_stays():
     columns = text_columns(["a", "b", "c"])
-    texts = [t.decode() for (batch,) in batched(columns, None, None, 2, False) for t in batch["text"].numpy()]
+    texts = [
+        t.decode()
+        for (batch,) in batched(columns, None, None, 2, False)
+        for t in batch["text"].numpy()
+    ]
     assert texts == ["a", "b", "c"]
 
 

@@ -111,7 +111,9 @@ def test_no_gradient_reaches_a_frozen_backbone(make_tiny_text_classifier):
             tape.watch(weight.value)
         loss = tf.reduce_sum(task(task.preprocessor(TEXTS), training=True) ** 2)
     assert len(task.trainable_variables) == 2
-    assert all(g is not None for g in tape.gradient(loss, [v.value for v in task.trainable_variables]))
+    assert all(
+        g is not None for g in tape.gradient(loss, [v.value for v in task.trainable_variables])
+    )
 
 
 def test_full_fine_tuning_learns_the_texts(make_tiny_text_classifier):

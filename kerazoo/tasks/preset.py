@@ -1,0 +1,132 @@
+"""Read a task from a preset of any format: kerazoo's own, Hugging Face's, or Google's TF1."""
+
+import json
+from pathlib import Path
+from typing import Any, TypeVar
+
+import keras
+import keras_nlp
+
+import kerazoo
+from kerazoo.backbones.base import quantized_dtype
+from kerazoo.backbones.bert import BertBackbone
+from kerazoo.conversion.source import CheckpointSource, open_checkpoint
+from kerazoo.preprocessing.base import Preprocessor
+
+TASK_FILE = "task.json"
+HEAD_FILE = "task.weights.h5"
+PACKING_ARGUMENTS = ("sequence_length", "pad_to_multiple_of")
+DEFAULT_SEQUENCE_LENGTH = 512
+
+TaskType = TypeVar("TaskType", bound=Any)
+
+
+def load_task(
+    task_class: type[TaskType],
+    preset: str | Path | CheckpointSource,
+    load_weights: bool = True,
+    dtype: Any = None,
+    **arguments: Any,
+) -> TaskType:
+    """Read a task, or a backbone to put a new head on; see `Task.from_preset`.
+
+    Args:
+        task_class: the kerazoo task to create.
+        preset: a folder, a handle, or an opened source.
+        load_weights: bool, read the weights.
+        dtype: dtype policy of the backbone; None is the saved or the global one.
+        **arguments: constructor arguments, and the preprocessor's `PACKING_ARGUMENTS`.
+    """
+    kerazoo.register_classes()
+    source = open_checkpoint(preset)
+    packing = {key: arguments.pop(key) for key in PACKING_ARGUMENTS if key in arguments}
+    read = _from_kerazoo if source.format == "kerazoo" else _from_foreign
+    return read(task_class, source, load_weights, dtype, packing, arguments)
+
+
+def _from_kerazoo(
+    task_class: type[TaskType],
+    source: CheckpointSource,
+    load_weights: bool,
+    dtype: Any,
+    packing: dict[str, Any],
+    arguments: dict[str, Any],
+) -> TaskType:
+    folder = source.folder
+    backbone = keras_nlp.models.Backbone.from_preset(
+        str(folder), load_weights=load_weights, dtype=dtype or quantized_dtype(folder)
+    )
+    if arguments.get("preprocessor") is None:
+        limit = getattr(getattr(backbone, "config", None), "max_sequence_length", None)
+        arguments["preprocessor"] = _saved_preprocessor(task_class, folder, packing, limit)
+    saved = _saved_config(task_class, folder)
+    task = task_class(backbone=backbone, **task_class.merge_config(saved, arguments))
+    has_head = (folder / HEAD_FILE).exists() and task_class.same_head(saved, task)
+    if load_weights and has_head:
+        task.load_task_weights(folder / HEAD_FILE)
+    return task
+
+
+def _saved_config(task_class: type, folder: Path) -> dict[str, Any]:
+    """Return the constructor arguments saved for this class of task; {} for another one."""
+    file = folder / TASK_FILE
+    if not file.exists():
+        return {}
+    saved = json.loads(file.read_text(encoding="utf-8"))
+    if saved["class_name"] != task_class.__name__:
+        return {}
+    parts = ("backbone", "preprocessor")
+    return {key: value for key, value in saved["config"].items() if key not in parts}
+
+
+def _saved_preprocessor(
+    task_class: Any,
+    folder: Path,
+    packing: dict[str, Any],
+    limit: int | None,
+) -> Preprocessor | None:
+    """Read the preset's preprocessor, or build one on its tokenizer; None if it has neither."""
+    files = [folder / name for name in ("preprocessor.json", "tokenizer.json")]
+    file = next((file for file in files if file.exists()), None)
+    if file is None:
+        return None
+    saved = json.loads(file.read_text(encoding="utf-8"))
+    if saved["class_name"] == task_class.preprocessor_cls.__name__:
+        saved["config"].update(packing, labels=None)
+        layer = keras.saving.deserialize_keras_object(saved)
+        layer.load_preset_assets(str(folder))
+        return layer
+    tokenizer = keras.saving.deserialize_keras_object(saved["config"].get("tokenizer", saved))
+    tokenizer.load_preset_assets(str(folder))
+    return _new_preprocessor(task_class, tokenizer, packing, limit)
+
+
+def _from_foreign(
+    task_class: type[TaskType],
+    source: CheckpointSource,
+    load_weights: bool,
+    dtype: Any,
+    packing: dict[str, Any],
+    arguments: dict[str, Any],
+) -> TaskType:
+    backbone = BertBackbone(**source.backbone_config(), dtype=dtype)
+    if arguments.get("preprocessor") is None:
+        limit = backbone.config.max_sequence_length
+        preprocessor = _new_preprocessor(task_class, source.tokenizer(), packing, limit)
+        arguments["preprocessor"] = preprocessor
+    saved = source.task_config(task_class.task_name)
+    task = task_class(backbone=backbone, **task_class.merge_config(saved, arguments))
+    if load_weights:
+        task.load_report = source.load_task(task, with_head=task_class.same_head(saved, task))
+        backbone.load_report = task.load_report
+    return task
+
+
+def _new_preprocessor(
+    task_class: Any,
+    tokenizer: Any,
+    packing: dict[str, Any],
+    limit: int | None,
+) -> Preprocessor:
+    longest = min(DEFAULT_SEQUENCE_LENGTH, limit or DEFAULT_SEQUENCE_LENGTH)
+    return task_class.preprocessor_cls(tokenizer, **{"sequence_length": longest, **packing})

@@ -1,0 +1,42 @@
+import json
+
+import pytest
+
+from kerazoo.cli.export import export_model
+from kerazoo.training.progress import SILENT
+
+
+def test_versions_follow_each_other_and_a_request_is_shown(command, preset, tmp_path):
+    base = tmp_path / "reviews"
+    result = command("export", preset, "--output", base, "--no-verify")
+    assert result.exit_code == 0, result.stderr
+    assert f"Exported: {base / '1'}\n" in result.stdout
+    assert """-d '{"instances": ["some text"]}'""" in result.stdout
+    assert "/v1/models/reviews:predict" in result.stdout
+
+
+def test_an_export_is_verified(command, preset, tmp_path):
+    (tmp_path / "m" / "1").mkdir(parents=True)
+    result = command("export", preset, "--output", tmp_path / "m", "--json", "--quiet")
+    content = json.loads(result.stdout)
+    assert content["path"] == str(tmp_path / "m" / "2")
+    assert content["verification"]["ok"] is True, content
+    assert result.exit_code == 0
+    assert result.stderr == ""
+
+
+def test_an_export_that_would_not_be_served_exits_with_one(command, preset, tmp_path, monkeypatch):
+    class Report:
+        def to_dict(self):
+            return {"ok": False}
+
+    monkeypatch.setattr("kerazoo.export.verify.verify_saved_model", lambda path: Report())
+    monkeypatch.setattr("kerazoo.TextClassifier.export", lambda task, base: tmp_path / "1")
+    assert command("export", preset, "--output", tmp_path).exit_code == 1
+
+
+def test_a_backbone_cannot_be_exported(tiny_backbone, tmp_path):
+    tiny_backbone.save_to_preset(str(tmp_path / "b"))
+    with pytest.raises(ValueError, match="no trained classifier"):
+        export_model(str(tmp_path / "b"), str(tmp_path / "out"), True, SILENT)
+    assert not (tmp_path / "out").exists()
