@@ -35,6 +35,12 @@ class Backbone(keras_nlp.models.Backbone):
         """Return the embedding output, (batch, seq, hidden)."""
         raise TypeError(f"{type(self).__name__} does not define `embed`.")
 
+    def call(
+        self, inputs: dict[str, Tensor], training: bool | None = None, mask: Any = None
+    ) -> dict[str, Tensor]:
+        """Encode; a frozen backbone extracts features, so it runs without dropout."""
+        return super().call(inputs, training=False if not self.trainable else training, mask=mask)
+
     def hidden_states(self, inputs: dict[str, Tensor]) -> list[Tensor]:
         """Return the states after the embeddings and after each layer, without dropout.
 

@@ -71,6 +71,17 @@ class BertConfig:
         check_one_of("activation", self.activation, ACTIVATIONS)
 
 
+_BLOCK_FIELDS = (
+    "num_heads",
+    "hidden_dim",
+    "intermediate_dim",
+    "dropout",
+    "attention_dropout",
+    "activation",
+    "layer_norm_epsilon",
+)
+
+
 @keras.saving.register_keras_serializable(package="kerazoo")
 class BertBackbone(Backbone):
     """The BERT encoder, up to the pooled `[CLS]` vector.
@@ -123,20 +134,12 @@ class BertBackbone(Backbone):
             name="embeddings",
         )
         self.token_embedding = self.embeddings.token_embedding
+        block = {field: getattr(config, field) for field in _BLOCK_FIELDS}
         self.transformer_layers = [
             TransformerBlock(
-                num_heads=config.num_heads,
-                hidden_dim=config.hidden_dim,
-                intermediate_dim=config.intermediate_dim,
-                dropout=config.dropout,
-                attention_dropout=config.attention_dropout,
-                activation=config.activation,
-                layer_norm_epsilon=config.layer_norm_epsilon,
-                kernel_initializer=initializer,
-                dtype=dtype,
-                name=f"layer_{index}",
+                **block, kernel_initializer=initializer, dtype=dtype, name=f"layer_{number}"
             )
-            for index in range(config.num_layers)
+            for number in range(config.num_layers)
         ]
         self.pooler = FirstTokenPooler(
             config.hidden_dim, kernel_initializer=initializer, dtype=dtype, name="pooler"

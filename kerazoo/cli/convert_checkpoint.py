@@ -4,10 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from kerazoo.checks import check_one_of
+from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.new_folder import check_is_free, new_folder
 
 FORMATS = ("kerazoo", "huggingface")
 _TASK = "text-classification"
+_TOKENIZER_FILE = "tokenizer.json"
 
 
 def convert_checkpoint(source: str, destination: str, to: str = FORMATS[0]) -> dict[str, Any]:
@@ -36,7 +38,7 @@ def convert_checkpoint(source: str, destination: str, to: str = FORMATS[0]) -> d
             _write_huggingface(model, tokenizer, folder)
         else:
             model.save_to_preset(str(folder))
-            if not _is_classifier(model):
+            if tokenizer is not None:
                 tokenizer.save_to_preset(str(folder))
     report = model.load_report
     return {
@@ -49,7 +51,7 @@ def convert_checkpoint(source: str, destination: str, to: str = FORMATS[0]) -> d
 
 
 def _load(preset: str) -> tuple[Any, Any]:
-    """Return a classifier, or a backbone if there is no head, and its tokenizer."""
+    """Return a classifier, or a backbone if there is no head and its tokenizer if it has one."""
     from kerazoo.backbones.bert import BertBackbone
     from kerazoo.conversion.source import open_checkpoint
     from kerazoo.tasks.text_classifier import TextClassifier
@@ -57,15 +59,22 @@ def _load(preset: str) -> tuple[Any, Any]:
     source = open_checkpoint(preset)
     is_kerazoo = source.format == "kerazoo"
     if (source.folder / "task.json").is_file() if is_kerazoo else source.task_config(_TASK):
-        task = TextClassifier.from_preset(source)
-        return task, task.preprocessor.tokenizer
-    if is_kerazoo:
-        import keras_nlp
+        return TextClassifier.from_preset(source), None
+    backbone = BertBackbone.from_preset(source)
+    try:
+        return backbone, _saved_tokenizer(source.folder) if is_kerazoo else source.tokenizer()
+    except FileNotFoundError:
+        return backbone, None
 
-        tokenizer = keras_nlp.tokenizers.Tokenizer.from_preset(str(source.folder))
-    else:
-        tokenizer = source.tokenizer()
-    return BertBackbone.from_preset(source), tokenizer
+
+def _saved_tokenizer(folder: Path) -> Any:  # noqa: ANN401
+    """Read the tokenizer of a preset."""
+    import keras
+
+    # KerasHub's own way looks for one tokenizer class for each backbone class.
+    tokenizer = keras.saving.deserialize_keras_object(read_json_object(folder / _TOKENIZER_FILE))
+    tokenizer.load_preset_assets(str(folder))
+    return tokenizer
 
 
 def _write_huggingface(model: Any, tokenizer: Any, folder: Path) -> None:  # noqa: ANN401

@@ -56,7 +56,7 @@ def _preset(folder: Path) -> dict[str, Any]:
         **_encoder(
             backbone["config"],
             family=backbone["class_name"].removesuffix("Backbone").lower(),
-            task=task_names.get(class_name, class_name),
+            task=task_names.get(class_name or "", class_name),
             labels=task.get("config", {}).get("labels"),
         ),
         "pairs": task.get("config", {}).get("pairs"),
@@ -68,7 +68,6 @@ def _preset(folder: Path) -> dict[str, Any]:
 def _foreign(source: CheckpointSource) -> dict[str, Any]:
     """Describe a Hugging Face folder or a Google TF1 checkpoint."""
     task = source.task_config(_TEXT_CLASSIFICATION)
-    settings = source.tokenizer_settings()
     return {
         "format": _FORMAT_NAMES[source.format],
         "path": str(source.folder),
@@ -78,11 +77,20 @@ def _foreign(source: CheckpointSource) -> dict[str, Any]:
             task=_TEXT_CLASSIFICATION if task else None,
             labels=task.get("labels"),
         ),
-        "tokenizer": {
-            "kind": "WordPiece",
-            "tokens": len(settings["vocabulary"]),
-            "lowercase": settings.get("lowercase"),
-        },
+        "tokenizer": _foreign_tokenizer(source),
+    }
+
+
+def _foreign_tokenizer(source: CheckpointSource) -> dict[str, Any] | None:
+    """Describe the tokenizer of a foreign checkpoint; None if it has none."""
+    try:
+        settings = source.tokenizer_settings()
+    except FileNotFoundError:
+        return None
+    return {
+        "kind": "WordPiece",
+        "tokens": len(settings["vocabulary"]),
+        "lowercase": settings.get("lowercase"),
     }
 
 

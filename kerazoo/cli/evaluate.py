@@ -11,7 +11,7 @@ from kerazoo.cli.options import batch_size_option, debug_option, json_option, qu
 @click.command()
 @click.argument("model")
 @click.option("--data", required=True, metavar="FILE", help="Labelled rows: .tsv, .csv, .jsonl, -.")
-@batch_size_option()
+@batch_size_option
 @json_option
 @quiet_option
 @debug_option

@@ -9,8 +9,6 @@ import click
 from kerazoo.cli.failure import DEBUG
 from kerazoo.training.config import CLASS_WEIGHTS, PRECISIONS, FinetuneConfig
 
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(FinetuneConfig)}
 _SETTINGS: dict[str, tuple[Any, str]] = {
     "epochs": (int, "Passes over the training rows."),
@@ -64,11 +62,15 @@ def quiet_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--quiet", "-q", is_flag=True, help="No progress and no messages.")(command)
 
 
-def batch_size_option(default: int = _DEFAULTS["batch_size"]) -> Decorator:
+def batch_size_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--batch-size` to a command that does not train."""
     return click.option(
-        "--batch-size", type=int, default=default, show_default=True, help="Rows computed together."
-    )
+        "--batch-size",
+        type=int,
+        default=_DEFAULTS["batch_size"],
+        show_default=True,
+        help="Rows computed together.",
+    )(command)
 
 
 def settings_options(command: Callable[..., Any]) -> Callable[..., Any]:

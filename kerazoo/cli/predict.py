@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option(
     "--input", "source", metavar="FILE", help="Texts: .tsv, .csv, .jsonl, .txt (a text a line), -."
 )
-@batch_size_option()
+@batch_size_option
 @quiet_option
 @debug_option
 def predict(

@@ -44,5 +44,5 @@ def quiet_frameworks(debug: Callable[[], bool]) -> Iterator[None]:
                 click.echo(f"Note: {message}", err=True)
 
         warnings.simplefilter("default")
-        warnings.showwarning = show  # type: ignore[assignment]
+        warnings.showwarning = show
         yield

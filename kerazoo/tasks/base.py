@@ -15,7 +15,14 @@ from kerazoo.conversion.report import LoadReport
 from kerazoo.conversion.source import CheckpointSource
 from kerazoo.preprocessing.base import Preprocessor
 from kerazoo.tasks.preset import load_task
-from kerazoo.tasks.raw_inputs import batched, is_raw_text, label_column, split_off, text_columns
+from kerazoo.tasks.raw_inputs import (
+    batched,
+    feature_columns,
+    is_raw_text,
+    label_column,
+    split_off,
+    text_columns,
+)
 from kerazoo.tasks.serving_signature import ServingSignature
 
 # Keras puts its functional model into the bases of a model class, base by base, and fails where two
@@ -154,16 +161,17 @@ class Task(_TaskBase):
         """
         if class_weight is not None:
             kwargs["class_weight"] = self.class_numbers(class_weight)
-        validation_batch_size = batch_size
-        if is_raw_text(x) and self.preprocessor is not None:
-            columns = text_columns(x)
-            y = self._checked_labels(y, columns)
+        validation_data = self._validation_dataset(validation_data, batch_size)
+        columns, y = self._in_memory(x, y)
+        if columns is not None:
             if validation_split and validation_data is None:
-                (columns, y, sample_weight), validation_data = split_off(
+                (columns, y, sample_weight), held_out = split_off(
                     (columns, y, sample_weight), validation_split
                 )
-            self.pairs = TEXT_PAIR in columns
-            self._say_truncated(columns)
+                validation_data = batched(*held_out, batch_size, shuffle=False)
+            if is_raw_text(x):
+                self.pairs = TEXT_PAIR in columns
+                self._say_truncated(columns)
             x = batched(columns, y, sample_weight, batch_size, shuffle)
             y = sample_weight = batch_size = validation_split = None
         kwargs["shuffle"] = shuffle and not isinstance(x, tf.data.Dataset)
@@ -172,7 +180,7 @@ class Task(_TaskBase):
             y=y,
             batch_size=batch_size,
             sample_weight=sample_weight,
-            validation_data=self._validation_dataset(validation_data, validation_batch_size),
+            validation_data=validation_data,
             validation_split=validation_split,
             **kwargs,
         )
@@ -186,11 +194,9 @@ class Task(_TaskBase):
         **kwargs: Any,
     ) -> Any:
         """Measure loss and metrics; like `keras.Model.evaluate`, on raw texts too."""
-        if is_raw_text(x) and self.preprocessor is not None:
-            columns = text_columns(x)
-            x = batched(
-                columns, self._checked_labels(y, columns), sample_weight, batch_size, shuffle=False
-            )
+        columns, y = self._in_memory(x, y)
+        if columns is not None:
+            x = batched(columns, y, sample_weight, batch_size, shuffle=False)
             y = sample_weight = batch_size = None
         return super().evaluate(
             x=x, y=y, batch_size=batch_size, sample_weight=sample_weight, **kwargs
@@ -198,9 +204,9 @@ class Task(_TaskBase):
 
     def predict(self, x: Any = None, batch_size: int | None = None, **kwargs: Any) -> Any:
         """Compute outputs; like `keras.Model.predict`, on raw texts too. No texts give no rows."""
-        if is_raw_text(x) and self.preprocessor is not None:
-            columns = text_columns(x)
-            if int(columns[TEXT].shape[0]) == 0:
+        columns, _ = self._in_memory(x, None)
+        if columns is not None:
+            if len(tf.nest.flatten(columns)[0]) == 0:
                 return np.zeros((0, *self.output_shape[1:]), dtype="float32")
             x, batch_size = batched(columns, None, None, batch_size, shuffle=False), None
         return super().predict(x=x, batch_size=batch_size, **kwargs)
@@ -235,17 +241,25 @@ class Task(_TaskBase):
 
     # ---- inside --------------------------------------------------------------------------------
 
-    def _checked_labels(self, y: Any, columns: dict[str, Tensor]) -> Tensor | None:
-        return None if y is None else label_column(y, self.labels, int(columns[TEXT].shape[0]))
+    def _in_memory(self, x: Any, y: Any) -> tuple[Any, Any]:
+        """Return checked columns and labels of data in memory; None for a dataset or generator."""
+        if self.preprocessor is None:
+            return feature_columns(x), y
+        if not is_raw_text(x):
+            return None, y
+        columns = text_columns(x)
+        if y is not None:
+            y = label_column(y, self.labels, int(columns[TEXT].shape[0]))
+        return columns, y
 
     def _validation_dataset(self, data: Any, batch_size: int | None) -> Any:
-        if not isinstance(data, (tuple, list)) or self.preprocessor is None:
+        if not isinstance(data, (tuple, list)):
             return data
         x, y, sample_weight = keras.utils.unpack_x_y_sample_weight(tuple(data))
-        columns = text_columns(x)
-        return batched(
-            columns, self._checked_labels(y, columns), sample_weight, batch_size, shuffle=False
-        )
+        columns, y = self._in_memory(x, y)
+        if columns is None:
+            return data
+        return batched(columns, y, sample_weight, batch_size, shuffle=False)
 
     def _say_truncated(self, columns: dict[str, Tensor]) -> None:
         count = self.preprocessor.count_truncated(columns)

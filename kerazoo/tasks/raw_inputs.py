@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import keras
 import numpy as np
 import tensorflow as tf
 
@@ -100,9 +101,24 @@ def label_column(y: Any, labels: Sequence[str], rows: int) -> tf.Tensor:
     return tf.constant(values, dtype=tf.int32)
 
 
+def feature_columns(x: Any) -> Any:
+    """Return ready features in memory as NumPy arrays.
+
+    Args:
+        x: an array or tensor of any backend, or a dict of them.
+
+    Returns:
+        The same structure of arrays; None if `x` is no such thing, for example a dataset.
+    """
+    leaves = tf.nest.flatten(x)
+    if not leaves or not all(hasattr(leaf, "shape") for leaf in leaves):
+        return None
+    return tf.nest.map_structure(keras.ops.convert_to_numpy, x)
+
+
 def batched(
-    columns: dict[str, tf.Tensor],
-    y: tf.Tensor | None,
+    columns: Any,
+    y: Any,
     sample_weight: Any,
     batch_size: int | None,
     shuffle: bool,
@@ -110,8 +126,8 @@ def batched(
     """Return a dataset of batches.
 
     Args:
-        columns: "text" and perhaps "text_pair", each (rows,) string.
-        y: (rows,) int32, or None.
+        columns: arrays or tensors, (rows, …), or a dict of them.
+        y: labels, (rows, …), or None.
         sample_weight: (rows,) float, or None.
         batch_size: int; None is 32.
         shuffle: bool, draw a new order every epoch (seeded by `keras.utils.set_random_seed`).
@@ -123,8 +139,8 @@ def batched(
             parts.append(tf.convert_to_tensor(sample_weight, dtype=tf.float32))
     dataset = tf.data.Dataset.from_tensor_slices(tuple(parts))
     if shuffle:
-        rows = int(columns[TEXT].shape[0])
-        dataset = dataset.shuffle(max(rows, 1), reshuffle_each_iteration=True)
+        rows = max(int(tf.nest.flatten(columns)[0].shape[0]), 1)
+        dataset = dataset.shuffle(rows, reshuffle_each_iteration=True)
     return dataset.batch(batch_size or 32)
 
 

@@ -95,8 +95,7 @@ class TextClassifier(Task, keras_nlp.models.TextClassifier):
         if freeze_backbone:
             backbone.trainable = False
         inputs = backbone.input
-        outputs = backbone(inputs, training=False) if freeze_backbone else backbone(inputs)
-        pooled = pooled_output(backbone, outputs)
+        pooled = pooled_output(backbone, backbone(inputs))
         super().__init__(
             inputs=inputs,
             outputs=self.output_activation(self.classifier(self.dropout_layer(pooled))),

@@ -125,7 +125,9 @@ class Tokenizer(keras_nlp.tokenizers.Tokenizer):
         return list(ids)
 
     @classmethod
-    def from_preset(cls, preset: str | Path, config_file: str = "tokenizer.json", **kwargs: Any) -> Self:
+    def from_preset(
+        cls, preset: str | Path, config_file: str = "tokenizer.json", **kwargs: Any
+    ) -> Self:
         """Read a tokenizer from a saved preset folder.
 
         Args:

@@ -35,22 +35,35 @@ def to_text_tensor(texts: Any) -> tf.Tensor | tf.RaggedTensor:
 
 
 def _to_tensor(texts: Any) -> tf.Tensor:
-    if not isinstance(texts, (str, bytes)):
-        texts = np.asarray(texts, dtype=object)
-    for text in (texts,) if isinstance(texts, (str, bytes)) else texts.flat:
+    array = np.empty((), dtype=object)
+    if isinstance(texts, (str, bytes)):
+        array[()] = texts
+    else:
+        array = np.asarray(texts, dtype=object)
+    for text in array.flat:
         if not isinstance(text, (str, bytes)):
             raise TypeError(
                 "A tokenizer takes strings, or lists or tensors of strings. "
                 f"Received: an element of type {type(text).__name__}: {text!r}"
             )
     try:
-        return tf.convert_to_tensor(texts, dtype=tf.string)
-    except UnicodeEncodeError as error:
+        return tf.convert_to_tensor(array, dtype=tf.string)
+    except ValueError as error:
         raise ValueError(
             "A text holds half of a surrogate pair, which is no character and cannot be written "
             "as UTF-8. Replace it, for example with `text.encode('utf-8', 'replace').decode()`. "
-            f"Received: {error.object[error.start : error.end]!r} at character {error.start}"
+            f"Received: {_surrogate(array)}"
         ) from error
+
+
+def _surrogate(array: np.ndarray) -> str:
+    """Describe the first element that cannot be encoded."""
+    for text in array.flat:
+        try:
+            text if isinstance(text, bytes) else text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            return f"{text[error.start]!r} at character {error.start} of a text"
+    return "texts that cannot be encoded"
 
 
 def _replace_invalid(texts: tf.Tensor) -> tf.Tensor:

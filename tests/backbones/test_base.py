@@ -125,3 +125,14 @@ def test_a_foreign_folder_is_a_clear_error(tmp_path):
         BertBackbone.from_preset(tmp_path / "nowhere")
     with pytest.raises(ValueError, match=str(tmp_path)):
         BertBackbone.from_preset(tmp_path)
+
+
+def test_a_frozen_backbone_has_no_dropout(make_tiny_backbone, inputs):
+    backbone = make_tiny_backbone(dropout=0.5)
+
+    def state(training):
+        return ops.convert_to_numpy(backbone(inputs, training=training)["sequence_output"])
+
+    assert np.abs(state(True) - state(False)).max() > 1e-3
+    backbone.trainable = False
+    np.testing.assert_array_equal(state(True), state(False))

@@ -4,6 +4,7 @@ from safetensors.numpy import load_file
 
 from kerazoo import BertBackbone, TextClassifier
 from kerazoo.cli.convert_checkpoint import convert_checkpoint
+from kerazoo.cli.describe_model import describe_model
 
 TEXTS = ["the film was good", "电影", ""]
 
@@ -46,3 +47,13 @@ def test_a_backbone_keeps_its_tokenizer(tiny_backbone, tiny_tokenizer, tmp_path)
 def test_an_unknown_format_is_refused(tmp_path):
     with pytest.raises(ValueError, match="to='onnx'"):
         convert_checkpoint("x", str(tmp_path / "out"), "onnx")
+
+
+def test_a_backbone_may_have_no_tokenizer(tiny_backbone, tmp_path):
+    tiny_backbone.export_to_transformers(tmp_path / "hf")
+    convert_checkpoint(str(tmp_path / "hf"), str(tmp_path / "own"))
+    assert (tmp_path / "own" / "model.weights.h5").is_file()
+    assert not (tmp_path / "own" / "tokenizer.json").exists()
+    convert_checkpoint(str(tmp_path / "own"), str(tmp_path / "again"), "huggingface")
+    assert not (tmp_path / "again" / "vocab.txt").exists()
+    assert describe_model(tmp_path / "hf")["tokenizer"] is None

@@ -53,7 +53,7 @@ def test_words_that_are_no_numbers_are_wrong_usage():
 
 def test_the_flags_reach_the_command():
     @click.command()
-    @batch_size_option()
+    @batch_size_option
     @json_option
     @quiet_option
     @debug_option

@@ -62,7 +62,7 @@ def test_predict_keeps_the_order_and_takes_no_texts(task):
 
 def test_pairs_are_remembered(task, tmp_path):
     assert not task.pairs
-    task.fit((TEXTS, TEXTS[::-1]), NAMES, verbose=0)
+    task.fit((["good", "dull"], ["great", "bad"]), ["good", "bad"], verbose=0)
     assert task.pairs
     both = task.predict({"text": TEXTS, "text_pair": TEXTS[::-1]}, verbose=0)
     np.testing.assert_allclose(task.predict((TEXTS, TEXTS[::-1]), verbose=0), both, atol=1e-6)

@@ -17,8 +17,7 @@ def offsets(texts, spans, caller_lengths=None, strip_accents=True):
     )
     assert starts.dtype == ends.dtype == tf.int32
     return [
-        list(zip(s, e, strict=True))
-        for s, e in zip(starts.to_list(), ends.to_list(), strict=True)
+        list(zip(s, e, strict=True)) for s, e in zip(starts.to_list(), ends.to_list(), strict=True)
     ]
 
 
@@ -61,7 +60,7 @@ def test_a_mark_at_the_start_of_the_next_text_is_not_included():
 def test_characters_that_stand_for_more_or_for_none():
     def lengths(code_points):
         is_mask, is_break = code_points == 0x10FFF1, code_points == 0x10FFF0
-        return tf.where(is_mask, tf.constant(6, tf.int64), tf.where(is_break, 0, 1))
+        return tf.cast(tf.where(is_mask, 6, tf.where(is_break, 0, 1)), tf.int64)
 
     text = "é\U0010fff1\U0010fff0b"  # an e, a six-character token, a break, a b
     spans = offsets(["b", text], [[(0, 1)], [(0, 1), (1, 5), (9, 10)]], lengths)

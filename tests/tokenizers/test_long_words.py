@@ -8,7 +8,7 @@ def replace(texts, ids, starts, ends, first, limit):
         tf.ragged.constant(rows, dtype=dtype, ragged_rank=1)
         for rows, dtype in ((ids, tf.int32), (starts, tf.int64), (ends, tf.int64))
     )
-    flags = tf.constant([flag for row in first for flag in row], tf.bool)
+    flags = tf.constant([bool(flag) for row in first for flag in row], tf.bool)
     result = replace_long_words(tf.constant(texts), pieces, flags, limit, unknown_id=1)
     return [ragged.to_list() for ragged in result]
 

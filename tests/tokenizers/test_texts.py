@@ -46,7 +46,9 @@ def test_invalid_bytes_are_replaced_as_python_does(data, expected):
     assert data.decode("utf-8", errors="replace") == expected
 
 
-@pytest.mark.parametrize("texts", [[1, 2], ["a", None], ["a", float("nan")], 3, [["a"], ["b", "c"]]])
+@pytest.mark.parametrize(
+    "texts", [[1, 2], ["a", None], ["a", float("nan")], 3, [["a"], ["b", "c"]]]
+)
 def test_other_things_are_no_texts(texts):
     with pytest.raises(TypeError, match="takes strings.*Received"):
         to_text_tensor(texts)

@@ -28,7 +28,9 @@ def test_han_runs_are_words_without_splitting():
 
 
 @pytest.mark.parametrize("split_on_cjk", [True, False])
-@pytest.mark.parametrize("entry", ["", "\u2028", "##\u2028", "a\u2028a", "\x00", "a\x00", "\n", " "])
+@pytest.mark.parametrize(
+    "entry", ["", "\u2028", "##\u2028", "a\u2028a", "\x00", "a\x00", "\n", " "]
+)
 def test_entries_that_no_word_can_hold_match_nothing(entry, split_on_cjk):
     vocabulary = ["[UNK]", "a", entry, "##a"]
     texts = ["a\u2028a", "\n", "aa a\na", "\u2028"]
