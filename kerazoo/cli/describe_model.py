@@ -9,7 +9,7 @@ from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.source import CheckpointSource, open_checkpoint
 from kerazoo.export.version_folder import find_version_folder, is_version_name
 from kerazoo.training.predictor import is_saved_model
-from kerazoo.training.task_names import TASKS
+from kerazoo.tasks.registry import TASKS
 
 _SHAPE = ("num_layers", "num_heads", "hidden_dim", "intermediate_dim", "vocabulary_size")
 _FORMAT_NAMES = {

@@ -20,7 +20,7 @@ def zoo(as_json: bool) -> None:
 def zoo_content() -> dict[str, Any]:
     """Return the named sizes of each family, and the tasks."""
     from kerazoo.backbones.sizes import SIZES
-    from kerazoo.training.task_names import TASKS
+    from kerazoo.tasks.registry import TASKS
 
     return {"families": {family: dict(SIZES[family]) for family in SIZES}, "tasks": list(TASKS)}
 

@@ -174,13 +174,20 @@ class Tokenizer(keras_nlp.tokenizers.Tokenizer):
                     "The number of axes of the texts must be known when a graph is traced. "
                     f"Received: texts of shape {texts.shape}"
                 )
-            if texts.shape.rank == 0:
-                return tuple(result.values for result in function(texts[tf.newaxis]))
-            if texts.shape.rank == 1:
-                return tuple(function(texts))
-            if not isinstance(texts, tf.RaggedTensor):
-                texts = tf.RaggedTensor.from_tensor(texts, ragged_rank=texts.shape.rank - 1)
-            return tuple(texts.with_flat_values(result) for result in function(texts.flat_values))
+            return _apply_to_rows(function, texts)
+
+
+def _apply_to_rows(function: Any, texts: tf.Tensor | tf.RaggedTensor) -> tuple[Any, ...]:
+    rank = texts.shape.rank
+    if rank == 0:
+        return tuple(result.values for result in function(texts[tf.newaxis]))
+    if rank == 1:
+        return tuple(function(texts))
+    if not isinstance(texts, tf.RaggedTensor):
+        texts = tf.RaggedTensor.from_tensor(texts, ragged_rank=rank - 1)
+    texts = texts.with_row_splits_dtype(tf.int64)
+    results = _apply_to_rows(function, texts.flat_values)
+    return tuple(texts.with_flat_values(result) for result in results)
 
 
 def _portions(texts: Iterable[str]) -> Iterator[list[str]]:

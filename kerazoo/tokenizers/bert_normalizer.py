@@ -5,7 +5,10 @@ import tensorflow_text as tf_text
 
 # Deleted: the replacement character and every control, format and private-use character; tab,
 # newline and carriage return stay, as they are white space.
-_DELETED = r"[\x{fffd}\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x{9f}\p{Cf}\x{e000}-\x{f8ff}\x{f0000}-\x{ffffd}\x{100000}-\x{10ffef}"
+_DELETED = (
+    r"[\x{fffd}\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x{9f}\p{Cf}"
+    r"\x{e000}-\x{f8ff}\x{f0000}-\x{ffffd}\x{100000}-\x{10ffef}"
+)
 _RESERVED = r"\x{10fff0}-\x{10fffd}"
 
 # ICU lower-cases by the locale of the machine (Turkish dotless i, Lithuanian dots) and by context

@@ -33,7 +33,8 @@ def unknown_symbol_runs(
     symbols = [symbol for symbol in map(chr, _WITH_SYMBOLS) if _is_symbol(symbol)]
     with tf.init_scope():
         normalized = [form.decode("utf-8") for form in normalize(tf.constant(symbols)).numpy()]
-    unknown, alone = [], []
+    unknown: list[int] = []
+    alone: list[int] = []
     for symbol, form in zip(symbols, normalized, strict=True):
         if len(form) != 1 or not _is_symbol(form) or SUFFIX_INDICATOR + form in entries:
             continue

@@ -17,7 +17,7 @@ from kerazoo.data.table import Table
 from kerazoo.training.config import FinetuneConfig
 from kerazoo.training.labels import balanced_weights, check_known_labels, label_names
 from kerazoo.training.progress import SILENT, Progress
-from kerazoo.training.task_names import TASKS, task_class
+from kerazoo.tasks.registry import TASKS, task_class
 
 METRICS_FILE = "metrics.json"
 CONFIG_FILE = "training_config.json"

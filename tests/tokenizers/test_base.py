@@ -58,6 +58,14 @@ def listed(ids):
         (np.array(["a", "B"]), [[2], [0]]),
         ([["a", "B"], ["", "ab"], ["C", "#"]], [[[2], [0]], [[], [2, 2]], [[0], [1]]]),
         (tf.ragged.constant([["a", "B"], [], ["bb"]]), [[[2], [0]], [], [[2, 2]]]),
+        (
+            tf.ragged.constant([["a", "B"], ["bb"]], row_splits_dtype=tf.int32),
+            [[[2], [0]], [[2, 2]]],
+        ),
+        (
+            tf.RaggedTensor.from_row_lengths([["a", "B"], ["C", ""]], [2, 0]),
+            [[[[2], [0]], [[0], []]], []],
+        ),
         (tf.zeros([0, 3], tf.string), []),
     ],
 )

@@ -49,3 +49,8 @@ def test_the_vocabulary_is_asked_for_the_normal_form():
 
 def test_a_symbol_that_decomposes_to_punctuation_is_no_symbol():
     assert split("x≠y", []) == []
+
+
+def test_a_vocabulary_that_knows_every_symbol_leaves_nothing_to_split():
+    everything = [f"##{chr(code)}" for code in range(0x80, 0x20000)]
+    assert split("great🎉 25°C Ⓐ ☆", everything) == []
