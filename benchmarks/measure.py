@@ -8,6 +8,7 @@ compared is the median over the rounds, so a slow minute of the machine hits all
 
 import argparse
 import importlib.metadata
+import importlib.util
 import json
 import os
 import platform
@@ -164,6 +165,24 @@ def percentile(values: Sequence[float], percent: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))]
 
 
+def check_equal(outputs: dict[str, list[list[float]]], tolerance: float) -> None:
+    """Stop unless all sides give the same numbers as the first.
+
+    Args:
+        outputs: rows of numbers by the side's name.
+        tolerance: the largest difference that rounding explains.
+    """
+    (first_name, first), *others = outputs.items()
+    for name, rows in others:
+        gap = max(
+            abs(a - b)
+            for row, other in zip(first, rows, strict=True)
+            for a, b in zip(row, other, strict=True)
+        )
+        if not gap <= tolerance:
+            sys.exit(f"{first_name} and {name} differ by {gap:.1e}: that is not the same work.")
+
+
 def options(description: str, **defaults: Any) -> argparse.ArgumentParser:
     """Return a parser with the options that all benchmarks have.
 
@@ -183,6 +202,14 @@ def options(description: str, **defaults: Any) -> argparse.ArgumentParser:
     return parser
 
 
+def data_package(name: str) -> Path:
+    """Return the folder of an installed package that carries data, without importing it."""
+    spec = importlib.util.find_spec(name)
+    if spec is None:
+        sys.exit(f"The data package {name} is not installed: run `make bench`, or name another file.")
+    return Path(spec.submodule_search_locations[0])
+
+
 def machine() -> dict[str, Any]:
     """Return what a number depends on: cores, threads in use by others, versions."""
     versions = {}
@@ -192,15 +219,21 @@ def machine() -> dict[str, Any]:
         except importlib.metadata.PackageNotFoundError:
             continue
     flags = Path("/proc/cpuinfo")
-    avx512 = flags.exists() and "avx512f" in flags.read_text(encoding="utf-8")
+    flags = flags.read_text(encoding="utf-8").split() if flags.exists() else []
+    vectors = [name for flag, name in (("avx512f", "AVX-512"), ("avx2", "AVX2")) if flag in flags]
     return {
         "date": time.strftime("%Y-%m-%d"),
         "cores": os.cpu_count(),
-        "processor": platform.machine() + (", AVX-512" if avx512 else ""),
+        "processor": ", ".join([platform.machine(), *vectors[:1]]),
         "load": round(os.getloadavg()[0], 1),
         "python": platform.python_version(),
         "versions": versions,
     }
+
+
+def say(row: dict[str, Any]) -> None:
+    """Print one line as soon as it is known."""
+    print("  ".join(f"{column} {_cell(value)}" for column, value in row.items()), flush=True)
 
 
 def publish(

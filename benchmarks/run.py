@@ -1,0 +1,43 @@
+"""Run every benchmark of this folder, one after the other.
+
+Command:   make bench     (or .venv/bin/python benchmarks/run.py [--quick] [--json FOLDER])
+Time:      TIME
+
+On a machine that does nothing else: each table says how busy the machine was before.
+"""
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+NOT_BENCHMARKS = {"run.py", "measure.py"}
+
+
+def main() -> None:
+    """Parse the options and run."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="a smoke of each: minutes, no claim")
+    parser.add_argument("--json", type=Path, metavar="FOLDER", help="write the numbers here too")
+    given = parser.parse_args()
+    if given.json is not None:
+        given.json.mkdir(parents=True, exist_ok=True)
+    failed = []
+    for file in sorted(HERE.glob("*.py")):
+        if file.name in NOT_BENCHMARKS:
+            continue
+        command = [sys.executable, str(file)]
+        command += ["--quick"] if given.quick else []
+        command += ["--json", str(given.json / f"{file.stem}.json")] if given.json else []
+        print(f"== {file.stem}", flush=True)
+        if subprocess.run(command).returncode:
+            failed.append(file.name)
+    if failed:
+        sys.exit(f"Failed: {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main()
