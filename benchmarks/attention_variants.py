@@ -34,12 +34,6 @@ def make_side(variant: str, size: str, batch: int, length: int) -> Any:
     import kerazoo
     from kerazoo.layers import transformer_block
 
-    if keras.config.backend() == "torch":
-        import os
-
-        import torch
-
-        torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
     transformer_block.SelfAttention = _attention(variant)
     backbone = kerazoo.BertBackbone.from_size(size, dropout=0.0, attention_dropout=0.0)
     generator = np.random.default_rng(7)

@@ -106,7 +106,6 @@ def _transformers(folder: str, size: str, inputs: dict, labels: Any) -> tuple:
     import torch
     from transformers import BertForSequenceClassification
 
-    torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
     if not os.listdir(folder):
         _write_checkpoint(folder, size)
     task = BertForSequenceClassification.from_pretrained(folder)

@@ -206,7 +206,7 @@ def data_package(name: str) -> Path:
     """Return the folder of an installed package that carries data, without importing it."""
     spec = importlib.util.find_spec(name)
     if spec is None:
-        sys.exit(f"The data package {name} is not installed: run `make bench`, or name another file.")
+        sys.exit(f"The data package {name} is not installed; `make bench` installs it.")
     return Path(spec.submodule_search_locations[0])
 
 
@@ -270,6 +270,6 @@ def publish(
 
 
 def _cell(value: Any) -> str:
-    return f"{value:.3g}" if isinstance(value, float) and value < 100 else (
-        f"{value:,.0f}" if isinstance(value, float) else str(value)
-    )
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.3g}" if value < 100 else f"{value:,.0f}"

@@ -30,17 +30,21 @@ import measure
 
 LABELS = ["business", "entertainment", "politics", "sport", "tech"]
 LONGEST = 128
+TURN = 2.0  # seconds
 TEXTS = {
-    "short": "The central bank left its interest rate where it was, and said prices would rise more slowly.",
+    "short": (
+        "The central bank left its interest rate where it was, and said that prices would rise "
+        "more slowly."
+    ),
     "long": (
         "Three weeks after the storm the harbour is open again. The first ferry left before dawn "
-        "with twelve lorries, a school class and the mail of half a month. On the quay the owner of "
-        "the only hotel counted the guests who came the other way: there were nine. Last year at "
-        "this time it had been eighty. The council wants to lend money to those who lost boats, but "
-        "the fund that was set up after the last flood is nearly empty, and the ministry has not "
-        "answered two letters. Meanwhile the fishermen repair what they can. Some have sold their "
-        "licences to a company from the mainland, which pays well and asks few questions. Nobody "
-        "here expects that they will come back, although most of them say so when they are asked."
+        "with twelve lorries, a school class and the mail of half a month. On the quay the owner "
+        "of the only hotel counted the guests who came the other way: there were nine. Last year "
+        "at this time it had been eighty. The council wants to lend money to those who lost boats, "
+        "but the fund that was set up after the last flood is nearly empty, and the ministry has "
+        "not answered two letters. Meanwhile the fishermen repair what they can. Some have sold "
+        "their licences to a company from the mainland, which pays well and asks few questions. "
+        "Nobody here expects that they will come back, although most say so when they are asked."
     ),
 }
 
@@ -58,8 +62,9 @@ def make_side(do: str, folder: str, **arguments: Any) -> Any:
     ready = time.perf_counter() - started
 
     def answer(text: str, requests: int) -> Any:
-        seconds = []
-        for _ in range(requests):
+        seconds: list[float] = []
+        # A side that takes a second for a request answers fewer of them.
+        while len(seconds) < requests and (len(seconds) < 3 or sum(seconds) < TURN):
             before = time.perf_counter()
             label, probabilities = ask(text)
             seconds.append(time.perf_counter() - before)

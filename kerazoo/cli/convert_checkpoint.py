@@ -67,7 +67,7 @@ def _load(preset: str) -> tuple[Any, Any]:
         return backbone, None
 
 
-def _saved_tokenizer(folder: Path) -> Any:  # noqa: ANN401
+def _saved_tokenizer(folder: Path) -> Any:
     """Read the tokenizer of a preset."""
     import keras
 
@@ -77,7 +77,7 @@ def _saved_tokenizer(folder: Path) -> Any:  # noqa: ANN401
     return tokenizer
 
 
-def _write_huggingface(model: Any, tokenizer: Any, folder: Path) -> None:  # noqa: ANN401
+def _write_huggingface(model: Any, tokenizer: Any, folder: Path) -> None:
     """Write a classifier with its head, or a backbone with its tokenizer."""
     if _is_classifier(model):
         model.export_to_transformers(folder)
@@ -87,6 +87,6 @@ def _write_huggingface(model: Any, tokenizer: Any, folder: Path) -> None:  # noq
     save_huggingface(model, model.config, folder, tokenizer=tokenizer)
 
 
-def _is_classifier(model: Any) -> bool:  # noqa: ANN401
+def _is_classifier(model: Any) -> bool:
     """Return whether a model has labels."""
     return hasattr(model, "labels")

@@ -8,8 +8,8 @@ from kerazoo.cli.parameter_count import bert_parameter_count
 from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.source import CheckpointSource, open_checkpoint
 from kerazoo.export.version_folder import find_version_folder, is_version_name
-from kerazoo.training.predictor import is_saved_model
 from kerazoo.tasks.registry import TASKS
+from kerazoo.training.predictor import is_saved_model
 
 _SHAPE = ("num_layers", "num_heads", "hidden_dim", "intermediate_dim", "vocabulary_size")
 _FORMAT_NAMES = {

@@ -37,7 +37,7 @@ def export(model: str, output: str, verifies: bool, as_json: bool, quiet: bool) 
         raise click.exceptions.Exit(1)
 
 
-def export_model(model: str, output: str, verifies: bool, progress: Any) -> dict[str, Any]:  # noqa: ANN401
+def export_model(model: str, output: str, verifies: bool, progress: Any) -> dict[str, Any]:
     """Export a trained preset.
 
     Args:

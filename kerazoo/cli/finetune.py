@@ -36,7 +36,7 @@ def text_classification(
     config: str | None,
     as_json: bool,
     quiet: bool,
-    **options: Any,  # noqa: ANN401
+    **options: Any,
 ) -> None:
     """Train one label for each text, or for each pair of texts.
 

@@ -43,7 +43,7 @@ class KerazooCommand(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
+    def invoke(self, ctx: click.Context) -> Any:
         """Run a command; any failure becomes one sentence and an exit code."""
         from kerazoo.cli.quiet import quiet_frameworks
 

@@ -1,13 +1,12 @@
 """Import TensorFlow without the notices that its C++ libraries print while they start."""
 
-import importlib.util
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
 _STANDARD_ERROR = 2
@@ -35,8 +34,8 @@ class QuietImport(MetaPathFinder):
         """Return the module's own spec with a muted loader; None for all other modules."""
         if fullname != self.module:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(fullname)
+        # A spec may be asked for without an import, so the finder stays until the block ends.
+        spec = PathFinder.find_spec(fullname, path)
         if spec is None or spec.loader is None:
             return spec
         execute = spec.loader.exec_module
@@ -57,8 +56,7 @@ def quiet_import(module: str, debug: Callable[[], bool]) -> Iterator[None]:
     try:
         yield
     finally:
-        if finder in sys.meta_path:
-            sys.meta_path.remove(finder)
+        sys.meta_path.remove(finder)
 
 
 @contextmanager

@@ -26,7 +26,7 @@ def show(model: str, as_json: bool) -> None:
             click.echo(f"{name.replace('_', ' '):<{width}}{_as_text(value)}")
 
 
-def _as_text(value: Any) -> str:  # noqa: ANN401
+def _as_text(value: Any) -> str:
     """Return a value in one line, or a list of signatures in several."""
     if isinstance(value, bool):
         return "yes" if value else "no"

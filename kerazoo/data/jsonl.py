@@ -85,7 +85,7 @@ def _check_keys(
             )
 
 
-def _string(key: str, value: Any, where: str) -> str:  # noqa: ANN401
+def _string(key: str, value: Any, where: str) -> str:
     """Return a value as a string, or raise ValueError."""
     if key == LABEL and isinstance(value, int) and not isinstance(value, bool):
         return str(value)

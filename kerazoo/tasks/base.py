@@ -3,10 +3,9 @@
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import keras
-import keras_nlp
 import numpy as np
 import tensorflow as tf
 
@@ -26,8 +25,9 @@ from kerazoo.tasks.raw_inputs import (
 from kerazoo.tasks.serving_signature import ServingSignature
 
 # Keras puts its functional model into the bases of a model class, base by base, and fails where two
-# branches meet; so this class has no Keras base of its own, and goes before one of KerasHub's.
-_TaskBase = keras_nlp.models.Task if TYPE_CHECKING else object
+# branches meet; so this class has no Keras base of its own, and goes before one of KerasHub's, whose methods it
+# calls (hence Any).
+_TaskBase: Any = object
 
 
 class Task(_TaskBase):
@@ -165,10 +165,10 @@ class Task(_TaskBase):
         columns, y = self._in_memory(x, y)
         if columns is not None:
             if validation_split and validation_data is None:
-                (columns, y, sample_weight), held_out = split_off(
+                (columns, y, sample_weight), (x_held, y_held, weight_held) = split_off(
                     (columns, y, sample_weight), validation_split
                 )
-                validation_data = batched(*held_out, batch_size, shuffle=False)
+                validation_data = batched(x_held, y_held, weight_held, batch_size, shuffle=False)
             if is_raw_text(x):
                 self.pairs = TEXT_PAIR in columns
                 self._say_truncated(columns)

@@ -56,6 +56,8 @@ def _from_kerazoo(
     backbone = keras_nlp.models.Backbone.from_preset(
         str(folder), load_weights=load_weights, dtype=dtype or quantized_dtype(folder)
     )
+    # Saved while it was frozen? The task says anew whether it is.
+    backbone.trainable = True
     if arguments.get("preprocessor") is None:
         limit = getattr(getattr(backbone, "config", None), "max_sequence_length", None)
         arguments["preprocessor"] = _saved_preprocessor(task_class, folder, packing, limit)

@@ -11,7 +11,7 @@ import tensorflow as tf
 from kerazoo.axes import TEXT, TEXT_PAIR
 
 
-def is_raw_text(x: object) -> bool:
+def is_raw_text(x: Any) -> bool:
     """Return whether `x` is texts in memory: a list, array, pair or dict of strings."""
     if isinstance(x, Mapping):
         return TEXT in x

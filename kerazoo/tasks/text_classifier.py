@@ -191,12 +191,12 @@ class TextClassifier(Task, keras_nlp.models.TextClassifier):
         """Return `serving_default` (raw text) and `features` (ready token ids)."""
         text_keys = (TEXT, TEXT_PAIR) if self.pairs else (TEXT,)
         signatures = {}
-        if self.preprocessor is not None:
+        preprocessor = self.preprocessor
+        if preprocessor is not None:
 
             def answer_texts(**texts: tf.Tensor) -> dict[str, tf.Tensor]:
                 parts = [texts[key] for key in text_keys]
-                features = self.preprocessor.pack_texts(parts, SERVED_MULTIPLE)
-                return self._answer(features)
+                return self._answer(preprocessor.pack_texts(parts, SERVED_MULTIPLE))
 
             signatures["serving_default"] = ServingSignature(
                 answer_texts,

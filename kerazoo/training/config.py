@@ -110,7 +110,7 @@ class FinetuneConfig:
         return min(int(steps), total_steps)
 
     @classmethod
-    def from_file(cls, path: str | Path, **given: Any) -> Self:  # noqa: ANN401
+    def from_file(cls, path: str | Path, **given: Any) -> Self:
         """Read settings from a YAML or JSON file.
 
         Args:
@@ -138,7 +138,7 @@ class FinetuneConfig:
         return json.dumps(dataclasses.asdict(self), indent=2) + "\n"
 
 
-def _check_type(name: str, value: Any, expected: Any) -> None:  # noqa: ANN401
+def _check_type(name: str, value: Any, expected: Any) -> None:
     """Raise ValueError unless a value has its field's type; a whole number is a float too."""
     allowed, words = {
         int: ((int,), "a whole number"),
@@ -154,7 +154,7 @@ def _check_type(name: str, value: Any, expected: Any) -> None:  # noqa: ANN401
         raise ValueError(f"`{name}` must be {words}. Received: {name}={value!r}")
 
 
-def _as_number(value: Any, expected: Any) -> Any:  # noqa: ANN401
+def _as_number(value: Any, expected: Any) -> Any:
     """Return 2e-5 for "2e-5": YAML 1.1 takes a number without a point for a string."""
     if isinstance(value, str) and expected in (float, float | None):
         try:

@@ -14,10 +14,10 @@ from kerazoo.data.read_table import read_table
 from kerazoo.data.source_lines import STANDARD_INPUT
 from kerazoo.data.stratified_split import stratified_split
 from kerazoo.data.table import Table
+from kerazoo.tasks.registry import TASKS, task_class
 from kerazoo.training.config import FinetuneConfig
 from kerazoo.training.labels import balanced_weights, check_known_labels, label_names
 from kerazoo.training.progress import SILENT, Progress
-from kerazoo.tasks.registry import TASKS, task_class
 
 METRICS_FILE = "metrics.json"
 CONFIG_FILE = "training_config.json"
@@ -129,7 +129,7 @@ def _check_alike(train: Table, validation: Table) -> None:
 
 def _load_task(
     task_name: str, preset: str, labels: list[str], config: FinetuneConfig, progress: Progress
-) -> Any:  # noqa: ANN401
+) -> Any:
     """Seed everything, load the checkpoint and put a head on it."""
     import keras
 
@@ -158,7 +158,7 @@ def _load_task(
     return task
 
 
-def _count_truncated(task: Any, tables: list[Table], progress: Progress) -> int:  # noqa: ANN401
+def _count_truncated(task: Any, tables: list[Table], progress: Progress) -> int:
     """Count the texts over the limit, and say it once."""
     limit = task.preprocessor.sequence_length
     count = sum(task.preprocessor.count_truncated(_texts(table)) for table in tables)
@@ -172,7 +172,7 @@ def _count_truncated(task: Any, tables: list[Table], progress: Progress) -> int:
 
 
 def _fit(
-    task: Any,  # noqa: ANN401
+    task: Any,
     train: Table,
     validation: Table,
     config: FinetuneConfig,
@@ -204,7 +204,7 @@ def _fit(
 
 
 def _measured(
-    task: Any,  # noqa: ANN401
+    task: Any,
     validation: Table,
     config: FinetuneConfig,
     progress: Progress,
@@ -217,7 +217,7 @@ def _measured(
 
 
 def _write(
-    task: Any,  # noqa: ANN401
+    task: Any,
     metrics: dict[str, Any],
     config: FinetuneConfig,
     folder: Path,

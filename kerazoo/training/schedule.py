@@ -39,7 +39,7 @@ class WarmupLinearDecay(keras.optimizers.schedules.LearningRateSchedule):
         self.warmup_steps = warmup_steps
         self.total_steps = total_steps
 
-    def __call__(self, step: Any) -> Any:  # noqa: ANN401
+    def __call__(self, step: Any) -> Any:
         """Return the rate at `step`, a scalar of any number type, as float32."""
         # The optimizer's counter is an integer, which may not be compared with a float.
         step = ops.cast(step, "float32")

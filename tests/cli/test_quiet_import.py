@@ -4,9 +4,11 @@ import sys
 import pytest
 
 RUN = """
+import importlib.util
 import sys
 from kerazoo.cli.quiet_import import quiet_import
 with quiet_import("noisy", lambda: {debug}):
+    assert importlib.util.find_spec("noisy") is not None
     import noisy
 print(noisy.VALUE, noisy.__spec__.name, len(sys.meta_path), file=sys.stdout)
 print("heard", file=sys.stderr)

@@ -75,3 +75,10 @@ def test_a_preset_of_another_task_gives_its_backbone(task, tmp_path):
         kerazoo.TextClassifier.from_preset(tmp_path)
     other = kerazoo.TextClassifier.from_preset(tmp_path, labels=["x", "y"])
     assert other.preprocessor.tokenizer.vocabulary_size() == 31
+
+
+def test_a_frozen_task_stays_frozen_until_told_otherwise(make_tiny_text_classifier, tmp_path):
+    make_tiny_text_classifier(freeze_backbone=True).save_to_preset(str(tmp_path))
+    assert len(kerazoo.TextClassifier.from_preset(tmp_path).trainable_weights) == 2
+    thawed = kerazoo.TextClassifier.from_preset(tmp_path, freeze_backbone=False)
+    assert len(thawed.trainable_weights) == len(thawed.weights)

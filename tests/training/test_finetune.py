@@ -63,6 +63,7 @@ def moved(before, after):
     return {name for name in a if a[name].shape != b[name].shape or np.any(a[name] != b[name])}
 
 
+@pytest.mark.slow
 def test_model_metrics_and_settings_are_written(run, tmp_path):
     result = run(learning_rate=1e-2, epochs=4)
     assert result.folder == tmp_path / "out"
@@ -81,6 +82,7 @@ def test_model_metrics_and_settings_are_written(run, tmp_path):
     assert task.preprocessor.pad_to_multiple_of is None
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_weights(eager, run):
     first, again = run("first", seed=1).folder, run("again", seed=1).folder
     assert moved(first, again) == set()
