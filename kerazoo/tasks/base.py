@@ -25,8 +25,8 @@ from kerazoo.tasks.raw_inputs import (
 from kerazoo.tasks.serving_signature import ServingSignature
 
 # Keras puts its functional model into the bases of a model class, base by base, and fails where two
-# branches meet; so this class has no Keras base of its own, and goes before one of KerasHub's, whose methods it
-# calls (hence Any).
+# branches meet; so this class has no Keras base of its own, and goes before one of KerasHub's. It
+# calls that one's methods, hence Any.
 _TaskBase: Any = object
 
 
