@@ -3,6 +3,7 @@
 from typing import Any
 
 import keras
+from keras import ops
 
 from kerazoo.axes import Initializer, Tensor
 
@@ -58,3 +59,35 @@ class FirstTokenPooler(keras.layers.Layer):
             "hidden_dim": self.hidden_dim,
             "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
         }
+
+
+@keras.saving.register_keras_serializable(package="kerazoo")
+class MeanPooler(keras.layers.Layer):
+    """The mean of the states of all real tokens, special tokens included.
+
+    What sentence encoders such as MiniLM were trained with (Reimers & Gurevych 2019,
+    https://arxiv.org/abs/1908.10084). The sum runs in float32 under every dtype policy; a row that
+    is all padding gives zeros.
+
+    Call arguments:
+        hidden_states: (batch, seq, hidden) float.
+        padding_mask: (batch, seq) int32 or bool, 1 on real tokens.
+
+    Returns:
+        (batch, hidden) float.
+    """
+
+    def build(self, input_shape: tuple[int | None, ...]) -> None:
+        """Build nothing: there are no weights."""
+        self.built = True
+
+    def call(self, hidden_states: Tensor, padding_mask: Tensor) -> Tensor:
+        """Pool; see the class."""
+        weights = ops.cast(padding_mask, "float32")[:, :, None]
+        total = ops.sum(ops.cast(hidden_states, "float32") * weights, axis=1)
+        count = ops.maximum(ops.sum(weights, axis=1), 1.0)
+        return ops.cast(total / count, self.compute_dtype)
+
+    def compute_output_shape(self, input_shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+        """Return (batch, hidden)."""
+        return (input_shape[0], input_shape[-1])

@@ -9,7 +9,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from kerazoo.axes import POOLED_OUTPUT, SEQUENCE_OUTPUT, TEXT, TEXT_PAIR, Tensor
+from kerazoo.axes import TEXT, TEXT_PAIR, Tensor
 from kerazoo.conversion.report import LoadReport
 from kerazoo.conversion.source import CheckpointSource
 from kerazoo.preprocessing.base import Preprocessor
@@ -271,26 +271,3 @@ class Task(_TaskBase):
                 "more of them.",
                 stacklevel=3,
             )
-
-
-def pooled_output(backbone: keras.Model, outputs: Any) -> Tensor:
-    """Return one vector a text, (batch, hidden), from any encoder's outputs.
-
-    Args:
-        backbone: the encoder, for the error message.
-        outputs: its outputs: a dict with `pooled_output` or `sequence_output`, or the sequence
-            itself, whose first state is taken.
-
-    Raises:
-        ValueError: if the outputs hold no sequence.
-    """
-    if isinstance(outputs, dict):
-        if POOLED_OUTPUT in outputs:
-            return outputs[POOLED_OUTPUT]
-        outputs = outputs.get(SEQUENCE_OUTPUT)
-    if outputs is None or len(outputs.shape) != 3:
-        raise ValueError(
-            "The backbone must output a sequence of states, (batch, seq, hidden). "
-            f"Received: backbone={type(backbone).__name__}"
-        )
-    return outputs[:, 0, :]

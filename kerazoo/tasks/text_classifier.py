@@ -1,6 +1,7 @@
 """Text classification: one label for a text or a pair of texts."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import keras
@@ -11,7 +12,8 @@ import tensorflow as tf
 from kerazoo.axes import PADDING_MASK, SEGMENT_IDS, TEXT, TEXT_PAIR, TOKEN_IDS
 from kerazoo.checks import check_rate
 from kerazoo.preprocessing.text_classifier import TextClassifierPreprocessor
-from kerazoo.tasks.base import Task, pooled_output
+from kerazoo.tasks.base import Task
+from kerazoo.tasks.pooled_output import pooled_output
 from kerazoo.tasks.serving_signature import ServingSignature
 
 SERVED_MULTIPLE = 8
@@ -35,6 +37,8 @@ class TextClassifier(Task, keras_nlp.models.TextClassifier):
         activation: None for logits, "softmax" for probabilities.
         freeze_backbone: bool, train the head only (feature extraction); the backbone then runs
             without dropout.
+        pooling: "pooled", the backbone's own vector (BERT: `[CLS]` through its tanh layer), or
+            "mean", the mean of all states, which suits sentence encoders such as MiniLM.
         pairs: bool, whether texts come as pairs; `fit` on pairs sets it.
         **kwargs: `name`, `compile`.
 
@@ -63,6 +67,7 @@ class TextClassifier(Task, keras_nlp.models.TextClassifier):
         dropout: float | None = None,
         activation: str | None = None,
         freeze_backbone: bool = False,
+        pooling: str = "pooled",
         pairs: bool = False,
         **kwargs: Any,
     ) -> None:
@@ -95,7 +100,7 @@ class TextClassifier(Task, keras_nlp.models.TextClassifier):
         if freeze_backbone:
             backbone.trainable = False
         inputs = backbone.input
-        pooled = pooled_output(backbone, backbone(inputs))
+        pooled = pooled_output(backbone, inputs, pooling)
         super().__init__(
             inputs=inputs,
             outputs=self.output_activation(self.classifier(self.dropout_layer(pooled))),
@@ -108,6 +113,7 @@ class TextClassifier(Task, keras_nlp.models.TextClassifier):
         self.dropout = dropout
         self.activation = activation
         self.freeze_backbone = freeze_backbone
+        self.pooling = pooling
         self.pairs = pairs
 
     def compile(
@@ -148,6 +154,19 @@ class TextClassifier(Task, keras_nlp.models.TextClassifier):
         keras.Model.compile(
             self, optimizer=optimizer, loss=loss, metrics=metrics, jit_compile=jit_compile, **kwargs
         )
+
+    def export_to_transformers(self, path: str | Path) -> None:
+        """Write a Hugging Face folder; see `Task`.
+
+        Raises:
+            ValueError: if the task pools by the mean, which `BertForSequenceClassification` cannot.
+        """
+        if self.pooling != "pooled":
+            raise ValueError(
+                "Hugging Face's BertForSequenceClassification reads the pooled [CLS] vector only. "
+                f"Received: pooling={self.pooling!r}"
+            )
+        super().export_to_transformers(path)
 
     def classify(self, texts: Any, batch_size: int = 32) -> list[dict[str, Any]]:
         """Return the label of each text.
@@ -249,8 +268,9 @@ class TextClassifier(Task, keras_nlp.models.TextClassifier):
 
     @classmethod
     def same_head(cls, saved: Mapping[str, Any], task: "Task") -> bool:
-        """Return whether a head saved for `saved["labels"]` fits the task's labels."""
-        return list(saved.get("labels") or []) == task.labels
+        """Return whether a head saved for `saved["labels"]` fits the task's labels and pooling."""
+        same_pooling = saved.get("pooling", "pooled") == task.pooling
+        return same_pooling and list(saved.get("labels") or []) == task.labels
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""
@@ -260,6 +280,7 @@ class TextClassifier(Task, keras_nlp.models.TextClassifier):
             "dropout": self.dropout,
             "activation": self.activation,
             "freeze_backbone": self.freeze_backbone,
+            "pooling": self.pooling,
             "pairs": self.pairs,
         }
 

@@ -8,7 +8,6 @@ import tensorflow as tf
 from keras import ops
 
 import kerazoo
-from kerazoo.tasks.base import pooled_output
 
 TEXTS = ["a good film", "a very dull film", "not bad", "the play was great", "bad"]
 NAMES = ["good", "bad", "mixed", "good", "bad"]
@@ -136,14 +135,3 @@ def test_any_encoder_of_kerashub_will_do(tiny_tokenizer):
     task = kerazoo.TextClassifier(backbone, num_classes=3, preprocessor=preprocessor)
     assert task.predict(TEXTS, verbose=0).shape == (5, 3)
     assert np.isfinite(task.fit(TEXTS, NUMBERS, verbose=0).history["loss"]).all()
-
-
-def test_outputs_without_a_sequence_are_refused():
-    backbone = keras.Sequential([keras.layers.Dense(3)])
-    with pytest.raises(ValueError, match="Received: backbone=Sequential"):
-        pooled_output(backbone, np.zeros((3, 7)))
-    sequence = np.random.default_rng(0).normal(size=(3, 7, 5))
-    np.testing.assert_array_equal(pooled_output(backbone, sequence), sequence[:, 0])
-    np.testing.assert_array_equal(
-        pooled_output(backbone, {"sequence_output": sequence}), sequence[:, 0]
-    )

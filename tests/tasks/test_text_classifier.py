@@ -124,6 +124,20 @@ def test_full_fine_tuning_learns_the_texts(make_tiny_text_classifier):
     assert [answer["label"] for answer in task.classify(TEXTS)] == NAMES
 
 
+def test_mean_pooling_is_kept_and_has_no_hugging_face_form(make_tiny_text_classifier, tmp_path):
+    task = make_tiny_text_classifier(pooling="mean")
+    logits = task.predict(TEXTS, verbose=0)
+    assert np.abs(logits - make_tiny_text_classifier().predict(TEXTS, verbose=0)).max() > 1e-4
+    task.save_to_preset(str(tmp_path / "preset"))
+    copy = kerazoo.TextClassifier.from_preset(tmp_path / "preset")
+    np.testing.assert_allclose(copy.predict(TEXTS, verbose=0), logits, atol=1e-6)
+    other = kerazoo.TextClassifier.from_preset(tmp_path / "preset", pooling="pooled")
+    kernels = [ops.convert_to_numpy(t.classifier.kernel) for t in (task, other)]
+    assert np.abs(kernels[0] - kernels[1]).max() > 1e-4  # another vector, so another head
+    with pytest.raises(ValueError, match="Received: pooling='mean'"):
+        task.export_to_transformers(tmp_path / "theirs")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

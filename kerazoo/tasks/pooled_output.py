@@ -1,0 +1,43 @@
+"""One vector a text from any encoder's outputs."""
+
+from typing import Any
+
+import keras
+
+from kerazoo.axes import PADDING_MASK, POOLED_OUTPUT, SEQUENCE_OUTPUT, Tensor
+from kerazoo.checks import check_one_of
+from kerazoo.layers.pooling import MeanPooler
+
+POOLINGS = ("pooled", "mean")
+
+
+def pooled_output(
+    backbone: keras.Model, inputs: dict[str, Tensor], pooling: str = "pooled"
+) -> Tensor:
+    """Encode and return one vector a text, (batch, hidden).
+
+    Args:
+        backbone: any encoder that outputs a sequence of states, (batch, seq, hidden), or a dict
+            with `sequence_output` and perhaps `pooled_output`.
+        inputs: its inputs.
+        pooling: "pooled" is the backbone's own pooled vector (BERT: tanh layer on `[CLS]`), or the
+            first state where it has none; "mean" is the mean of the real tokens' states.
+
+    Raises:
+        ValueError: if the outputs hold no sequence, or `pooling` is another word.
+    """
+    check_one_of("pooling", pooling, POOLINGS)
+    outputs: Any = backbone(inputs)
+    if isinstance(outputs, dict):
+        if pooling == "pooled" and POOLED_OUTPUT in outputs:
+            return outputs[POOLED_OUTPUT]
+        outputs = outputs.get(SEQUENCE_OUTPUT)
+    if outputs is None or len(outputs.shape) != 3:
+        raise ValueError(
+            "The backbone must output a sequence of states, (batch, seq, hidden). "
+            f"Received: backbone={type(backbone).__name__}"
+        )
+    if pooling == "mean":
+        pooler = MeanPooler(dtype=backbone.dtype_policy, name="mean_pooler")
+        return pooler(outputs, padding_mask=inputs[PADDING_MASK])
+    return outputs[:, 0, :]
