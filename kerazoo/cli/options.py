@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from kerazoo.cli.failure import DEBUG
-from kerazoo.training.config import CLASS_WEIGHTS, PRECISIONS, FinetuneConfig
+from kerazoo.training.config import CLASS_WEIGHTS, POOLINGS, PRECISIONS, FinetuneConfig
 
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(FinetuneConfig)}
 _SETTINGS: dict[str, tuple[Any, str]] = {
@@ -27,6 +27,10 @@ _SETTINGS: dict[str, tuple[Any, str]] = {
     "clip_norm": (float, "Longest gradient over all weights; 0 is no limit."),
     "freeze_backbone": (bool, "Train the head alone."),
     "lora_rank": (int, "Rank of LoRA updates; 0 trains the weights themselves."),
+    "pooling": (
+        click.Choice(POOLINGS),
+        "Vector that the head reads. [default: the checkpoint's, else pooled]",
+    ),
     "class_weight": (click.Choice(CLASS_WEIGHTS), "Let every label weigh the same."),
     "validation_fraction": (float, "Share of rows held out if there is no --validation."),
     "seed": (int, "Seed of new weights, order, dropout and split."),

@@ -11,6 +11,7 @@ from kerazoo.checks import check_one_of, check_positive, check_rate
 
 PRECISIONS = ("float32", "mixed_bfloat16")
 CLASS_WEIGHTS = ("balanced",)
+POOLINGS = ("pooled", "mean")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +31,9 @@ class FinetuneConfig:
             norms are left out.
         warmup: float, how long the rate rises: a share of all steps if below 1, else steps.
         clip_norm: float, the longest gradient over all weights together; 0 is no limit.
+        pooling: "pooled", the backbone's own vector ([CLS] for BERT), or "mean", the mean of all
+            states, for sentence encoders such as MiniLM. None is what the checkpoint's task had,
+            else "pooled".
         freeze_backbone: bool, train the head alone.
         lora_rank: int, rank of LoRA updates (Hu et al. 2021); 0 trains the weights themselves.
         class_weight: "balanced" weighs each row by rows / (labels * rows of its label); None
@@ -50,6 +54,7 @@ class FinetuneConfig:
     weight_decay: float = 0.01
     warmup: float = 0.1
     clip_norm: float = 1.0
+    pooling: str | None = None
     freeze_backbone: bool = False
     lora_rank: int = 0
     class_weight: str | None = None
@@ -72,6 +77,8 @@ class FinetuneConfig:
                 )
         check_rate("validation_fraction", self.validation_fraction)
         check_one_of("precision", self.precision, PRECISIONS)
+        if self.pooling is not None:
+            check_one_of("pooling", self.pooling, POOLINGS)
         if self.class_weight is not None:
             check_one_of("class_weight", self.class_weight, CLASS_WEIGHTS)
         if self.freeze_backbone and self.lora_rank:

@@ -141,6 +141,7 @@ def _load_task(
         preset,
         labels=labels,
         freeze_backbone=config.freeze_backbone,
+        **({} if config.pooling is None else {"pooling": config.pooling}),
         dtype=config.precision,
         pad_to_multiple_of=padding_multiple(),
     )

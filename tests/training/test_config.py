@@ -25,6 +25,7 @@ from kerazoo.training.config import FinetuneConfig
         ({"weight_decay": -0.1}, "`weight_decay` must not be negative"),
         ({"precision": "float16"}, "'float32', 'mixed_bfloat16'"),
         ({"class_weight": "even"}, "'balanced'"),
+        ({"pooling": "max"}, "'mean'"),
         ({"validation_fraction": 1.0}, "validation_fraction"),
         ({"freeze_backbone": 1}, "`freeze_backbone` must be true or false"),
         ({"freeze_backbone": True, "lora_rank": 4}, "exclude each other"),

@@ -99,6 +99,14 @@ def test_a_frozen_backbone_does_not_move(eager, run, preset, tmp_path):
     assert any("query/vars" in name for name in moved(frozen, thawed))
 
 
+def test_pooling_is_kept_when_training_goes_on(eager, run, tmp_path):
+    folder = run("mean", pooling="mean").folder
+    assert TextClassifier.from_preset(str(folder)).pooling == "mean"
+    train = str(tmp_path / "train.tsv")
+    again = finetune(TASK, str(folder), train, train, tmp_path / "on", FinetuneConfig(epochs=1))
+    assert TextClassifier.from_preset(str(again.folder)).pooling == "mean"
+
+
 def test_lora_moves_its_kernels_and_is_merged_into_them(eager, run, preset):
     folder = run("lora", lora_rank=2).folder
     backbone = {name for name in moved(preset, folder) if name.startswith("model.weights.h5")}
