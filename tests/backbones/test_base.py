@@ -96,7 +96,7 @@ def test_lora_trains_low_rank_matrices_only(make_tiny_backbone, inputs, tmp_path
     # B starts at zero, so nothing has changed yet.
     np.testing.assert_allclose(outputs(backbone, inputs)["sequence_output"], before, atol=1e-6)
     for weight in backbone.trainable_weights:
-        weight.assign(ops.ones_like(weight) * 0.05)
+        weight.assign(np.full(weight.shape, 0.05, "float32"))
     changed = outputs(backbone, inputs)["sequence_output"]
     assert np.abs(changed - before).max() > 1e-3
     backbone.save_to_preset(str(tmp_path))
