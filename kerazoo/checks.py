@@ -35,6 +35,13 @@ def check_rate(name: str, value: float) -> None:
         )
 
 
+def check_known_arguments(owner: str, arguments: Collection[str], known: Collection[str]) -> None:
+    """Raise TypeError if a name in `arguments` is not among `known`; Keras would ignore it."""
+    unknown = sorted(set(arguments) - set(known))
+    if unknown:
+        raise TypeError(f"{owner} has no such argument. Received: {', '.join(unknown)}")
+
+
 def check_rank(name: str, tensor: Tensor, rank: int) -> None:
     """Raise ValueError unless `tensor` has `rank` axes."""
     shape = tuple(tensor.shape)

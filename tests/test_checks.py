@@ -3,6 +3,7 @@ import pytest
 
 from kerazoo.checks import (
     check_divisible,
+    check_known_arguments,
     check_one_of,
     check_positive,
     check_rank,
@@ -45,3 +46,9 @@ def test_rank():
     check_rank("token_ids", np.zeros((3, 7)), 2)
     with pytest.raises(ValueError, match=r"Received: token_ids of shape \(3, 7\)"):
         check_rank("token_ids", np.zeros((3, 7)), 3)
+
+
+def test_unknown_arguments_are_named():
+    check_known_arguments("Thing", {"name": "a"}, ("name", "dtype"))
+    with pytest.raises(TypeError, match="Thing has no such argument. Received: labl, nam"):
+        check_known_arguments("Thing", {"nam": 1, "labl": 2, "name": 3}, ("name",))

@@ -1,7 +1,6 @@
 """What every kerazoo backbone can do, whatever its family."""
 
 import dataclasses
-import json
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,8 @@ import keras_nlp
 from keras import ops
 
 from kerazoo.axes import ID_DTYPE, PADDING_MASK, Tensor
+from kerazoo.conversion.json_file import read_json_object
+from kerazoo.conversion.preset_weights import check_preset_weights
 from kerazoo.conversion.report import LoadReport
 from kerazoo.conversion.source import CheckpointSource, open_checkpoint
 
@@ -128,6 +129,8 @@ class Backbone(keras_nlp.models.Backbone):
         """
         source = open_checkpoint(preset)
         if source.format == "kerazoo":
+            if load_weights:
+                check_preset_weights(source.folder)
             kwargs.setdefault("dtype", quantized_dtype(source.folder))
             return super().from_preset(str(source.folder), load_weights=load_weights, **kwargs)
         backbone = cls(**{**source.backbone_config(), **kwargs})
@@ -151,7 +154,7 @@ def quantized_dtype(folder: Path) -> dict[str, Any] | None:
 
     KerasHub's loader forgets it for a backbone and then cannot place the int8 weights.
     """
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config = read_json_object(folder / "config.json")
     dtype = config["config"].get("dtype")
     is_map = isinstance(dtype, dict) and dtype.get("class_name") == "DTypePolicyMap"
     return dtype if is_map else None

@@ -2,9 +2,11 @@
 
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import click
 
@@ -73,9 +75,10 @@ def _as_text(result: dict[str, Any], base: Path) -> str:
     """Return where the export is and how it is asked."""
     instance = {"text": "some text", "text_pair": "another"} if result["pairs"] else "some text"
     request = json.dumps({"instances": [instance]})
+    volume = shlex.quote(f"{base}:/models/{base.name}:ro")
+    name = shlex.quote(f"MODEL_NAME={base.name}")
     return (
         f"Exported: {result['path']}\n"
-        f"Serve it:  docker run --rm -p 8501:8501 -v '{base}:/models/{base.name}:ro' "
-        f"-e MODEL_NAME={base.name} tensorflow/serving\n"
-        f"Ask it:    curl -d '{request}' http://localhost:8501/v1/models/{base.name}:predict"
+        f"Serve it:  docker run --rm -p 8501:8501 -v {volume} -e {name} tensorflow/serving\n"
+        f"Ask it:    curl -d '{request}' http://localhost:8501/v1/models/{quote(base.name)}:predict"
     )

@@ -1,5 +1,7 @@
 """What a person reads when something failed."""
 
+import re
+
 import click
 
 DEBUG = "kerazoo.debug"
@@ -10,6 +12,10 @@ _FRAMEWORK_PACKAGES = {
     "torch": "pip install 'kerazoo[torch]'",
     "tensorflow_text": "pip install tensorflow-text",
 }
+
+
+_NO_SPACE = "No space left on device"
+_IN_USER_CODE = re.compile(r"^ *[A-Za-z]+Error: (.+)", re.MULTILINE)
 
 
 class Failure(click.ClickException):
@@ -30,6 +36,11 @@ def one_sentence(error: Exception) -> str:
         where = "" if error.filename is None else f"{error.filename}: "
         return f"{where}{error.strerror}."
     message = str(error).strip()
+    if _NO_SPACE in message:
+        # HDF5, safetensors and TensorFlow each wrap it in lines of their own.
+        return f"{_NO_SPACE}. Free some, or write to another place."
+    if message.startswith("in user code:") and (causes := _IN_USER_CODE.findall(message)):
+        return causes[-1]
     if isinstance(error, (ValueError, OSError)) and message and "\n\n" not in message:
         return message
     first = message.split("\n\n")[0].strip()

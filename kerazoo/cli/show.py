@@ -23,11 +23,13 @@ def show(model: str, as_json: bool) -> None:
     width = max(len(name) for name in description) + 2
     for name, value in description.items():
         if value is not None:
-            click.echo(f"{name.replace('_', ' '):<{width}}{_as_text(value)}")
+            # A signature has commas of its own.
+            text = ("\n" + " " * width).join(value) if name == "signatures" else _as_text(value)
+            click.echo(f"{name.replace('_', ' '):<{width}}{text}")
 
 
 def _as_text(value: Any) -> str:
-    """Return a value in one line, or a list of signatures in several."""
+    """Return a value in one line."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

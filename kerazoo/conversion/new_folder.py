@@ -31,7 +31,17 @@ def new_folder(path: str | Path) -> Iterator[Path]:
 
 
 def check_is_free(path: Path) -> None:
-    """Raise FileExistsError if there is a file or a folder that is not empty at the path."""
+    """Raise FileExistsError if there is a file or a folder that is not empty at the path.
+
+    Raises:
+        NotADirectoryError: if the path leads through a file.
+    """
+    for parent in path.parents:
+        if parent.exists() and not parent.is_dir():
+            raise NotADirectoryError(
+                f"{parent} is a file, so no folder can be created in it; nothing was written. "
+                f"Choose another output. Received: path={str(path)!r}"
+            )
     if path.is_dir() and not any(path.iterdir()):
         return
     if path.exists():

@@ -154,6 +154,8 @@ def detect_format(folder: str | Path) -> str:
     if config.is_file():
         content = read_json_object(config)
         if "class_name" in content:
+            if not isinstance(content.get("config"), dict):
+                raise ValueError(f"{config} names a class and lacks its `config`; it is damaged.")
             return KERAZOO
         has_weights = any((folder / name).is_file() for name in WEIGHT_FILE_NAMES)
         if has_weights or "model_type" in content or "hidden_size" in content:

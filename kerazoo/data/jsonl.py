@@ -59,6 +59,8 @@ def _parsed(text: str, where: str) -> dict[str, Any]:
             f"{where}: this is not JSON ({error.msg}, column {error.colno}). "
             "Every line must be one JSON object."
         ) from error
+    except ValueError as error:
+        raise ValueError(f"{where}: a number has too many digits.") from error
     except RecursionError as error:
         raise ValueError(f"{where}: the JSON is nested too deeply.") from error
     if not isinstance(record, dict):

@@ -8,7 +8,12 @@ from kerazoo.axes import LABEL, TEXT, TEXT_PAIR
 from kerazoo.data.delimited import delimited_rows
 from kerazoo.data.jsonl import jsonl_rows
 from kerazoo.data.row import Rows
-from kerazoo.data.source_lines import STANDARD_INPUT, source_lines, source_name
+from kerazoo.data.source_lines import (
+    STANDARD_INPUT,
+    check_is_no_folder,
+    source_lines,
+    source_name,
+)
 from kerazoo.data.table import Table
 from kerazoo.data.text_lines import text_line_rows
 
@@ -41,6 +46,7 @@ def read_rows(
 ) -> Rows:
     """Yield the rows of a file while it is read; arguments and errors are those of `read_table`."""
     name = source_name(path)
+    check_is_no_folder(path)
     lines = source_lines(path)
     if path == STANDARD_INPUT:
         kind, lines = _looked_at(lines)

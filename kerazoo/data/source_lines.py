@@ -48,13 +48,18 @@ def source_lines(path: str) -> Iterator[tuple[int, str]]:
             ) from error
 
 
+def check_is_no_folder(path: str) -> None:
+    """Raise IsADirectoryError if there is a folder at `path`."""
+    if path != STANDARD_INPUT and Path(path).is_dir():
+        raise IsADirectoryError(f"{path} is a folder; a file of texts was expected.")
+
+
 def _open_binary(path: str) -> AbstractContextManager[BinaryIO]:
     """Open `path` for reading bytes."""
     if path == STANDARD_INPUT:
         # Left open afterwards: it belongs to the process.
         return nullcontext(sys.stdin.buffer)
-    if Path(path).is_dir():
-        raise IsADirectoryError(f"{path} is a folder; a file of texts was expected.")
+    check_is_no_folder(path)
     try:
         return gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb")  # type: ignore[return-value]
     except FileNotFoundError as error:

@@ -1,6 +1,5 @@
 """Read a task from a preset of any format: kerazoo's own, Hugging Face's, or Google's TF1."""
 
-import json
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,6 +9,8 @@ import keras_nlp
 import kerazoo
 from kerazoo.backbones.base import quantized_dtype
 from kerazoo.backbones.bert import BertBackbone
+from kerazoo.conversion.json_file import read_json_object
+from kerazoo.conversion.preset_weights import check_preset_weights
 from kerazoo.conversion.source import CheckpointSource, open_checkpoint
 from kerazoo.preprocessing.base import Preprocessor
 
@@ -53,6 +54,8 @@ def _from_kerazoo(
     arguments: dict[str, Any],
 ) -> TaskType:
     folder = source.folder
+    if load_weights:
+        check_preset_weights(folder)
     backbone = keras_nlp.models.Backbone.from_preset(
         str(folder), load_weights=load_weights, dtype=dtype or quantized_dtype(folder)
     )
@@ -63,8 +66,8 @@ def _from_kerazoo(
         arguments["preprocessor"] = _saved_preprocessor(task_class, folder, packing, limit)
     saved = _saved_config(task_class, folder)
     task = task_class(backbone=backbone, **task_class.merge_config(saved, arguments))
-    has_head = (folder / HEAD_FILE).exists() and task_class.same_head(saved, task)
-    if load_weights and has_head:
+    if load_weights and task_class.same_head(saved, task):
+        check_preset_weights(folder, HEAD_FILE)
         task.load_task_weights(folder / HEAD_FILE)
     return task
 
@@ -74,8 +77,8 @@ def _saved_config(task_class: type, folder: Path) -> dict[str, Any]:
     file = folder / TASK_FILE
     if not file.exists():
         return {}
-    saved = json.loads(file.read_text(encoding="utf-8"))
-    if saved["class_name"] != task_class.__name__:
+    saved = read_json_object(file)
+    if saved.get("class_name") != task_class.__name__:
         return {}
     parts = ("backbone", "preprocessor")
     return {key: value for key, value in saved["config"].items() if key not in parts}
@@ -92,7 +95,7 @@ def _saved_preprocessor(
     file = next((file for file in files if file.exists()), None)
     if file is None:
         return None
-    saved = json.loads(file.read_text(encoding="utf-8"))
+    saved = read_json_object(file)
     if saved["class_name"] == task_class.preprocessor_cls.__name__:
         saved["config"].update(packing, labels=None)
         layer = keras.saving.deserialize_keras_object(saved)

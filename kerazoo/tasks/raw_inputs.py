@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from kerazoo.axes import TEXT, TEXT_PAIR
+from kerazoo.checks import check_rate
 
 
 def is_raw_text(x: Any) -> bool:
@@ -132,6 +133,8 @@ def batched(
         batch_size: int; None is 32.
         shuffle: bool, draw a new order every epoch (seeded by `keras.utils.set_random_seed`).
     """
+    if batch_size is not None and batch_size < 1:
+        raise ValueError(f"A batch needs at least one row. Received: batch_size={batch_size!r}")
     parts: list[Any] = [columns]
     if y is not None:
         parts.append(y)
@@ -155,8 +158,9 @@ def split_off(arrays: Sequence[Any], fraction: float) -> tuple[list[Any], list[A
         Both parts, each a list like `arrays`.
 
     Raises:
-        ValueError: if one part would be empty.
+        ValueError: if `fraction` is no share, or one part would be empty.
     """
+    check_rate("validation_split", fraction)
     rows = int(tf.nest.flatten([a for a in arrays if a is not None])[0].shape[0])
     cut = math.floor(rows * (1 - fraction))
     if cut in (0, rows):

@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from kerazoo.axes import PADDING_MASK, SEGMENT_IDS, TEXT, TEXT_PAIR, TOKEN_IDS
-from kerazoo.checks import check_rate
+from kerazoo.checks import check_known_arguments, check_rate
 from kerazoo.preprocessing.text_classifier import TextClassifierPreprocessor
 from kerazoo.tasks.base import Task
 from kerazoo.tasks.pooled_output import pooled_output
@@ -72,6 +72,9 @@ class TextClassifier(Task, keras_nlp.models.TextClassifier):
         **kwargs: Any,
     ) -> None:
         """Create the head, then the functional graph."""
+        check_known_arguments(
+            type(self).__name__, kwargs, ("name", "compile", "trainable", "dtype")
+        )
         labels = _label_names(labels, num_classes)
         if dropout is None:
             dropout = getattr(getattr(backbone, "config", None), "dropout", 0.1)
@@ -191,6 +194,17 @@ class TextClassifier(Task, keras_nlp.models.TextClassifier):
 
     def class_numbers(self, class_weight: Mapping[Any, float]) -> dict[int, float]:
         """Return class weights by class number; the keys may be label names."""
+        if not isinstance(class_weight, Mapping):
+            raise ValueError(
+                "`class_weight` must be a dict of labels and weights, like "
+                f"{{{self.labels[0]!r}: 2.0}}. Received: class_weight={class_weight!r}"
+            )
+        for weight in class_weight.values():
+            if isinstance(weight, str) or not weight >= 0:
+                raise ValueError(
+                    "The weights in `class_weight` must be numbers of at least 0. "
+                    f"Received: class_weight={dict(class_weight)}"
+                )
         unknown = [
             key
             for key in class_weight

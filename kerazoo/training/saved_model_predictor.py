@@ -32,7 +32,7 @@ class SavedModelPredictor:
         """Load the SavedModel and look at its signature."""
         self.folder = find_version_folder(path)
         # The loaded object owns the variables; the function alone would not keep them alive.
-        self._loaded = tf.saved_model.load(str(self.folder))
+        self._loaded = _load(self.folder)
         self._function = self._loaded.signatures.get(_SIGNATURE)
         inputs = (
             set() if self._function is None else set(self._function.structured_input_signature[1])
@@ -84,3 +84,14 @@ class SavedModelPredictor:
                 f"The SavedModel's label names cannot be read from {file}. Export it again with "
                 "kerazoo export."
             ) from error
+
+
+def _load(folder: Path) -> Any:
+    """Load a SavedModel, or say which folder is damaged; `kerazoo verify` says what is."""
+    try:
+        return tf.saved_model.load(str(folder))
+    except (OSError, RuntimeError, ValueError, tf.errors.OpError) as error:
+        raise ValueError(
+            f"{folder} cannot be loaded; it is damaged or incomplete. See what is wrong with "
+            f"kerazoo verify, or export the model again. Received: {str(error).splitlines()[0]}"
+        ) from error

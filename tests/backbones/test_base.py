@@ -136,3 +136,10 @@ def test_a_frozen_backbone_has_no_dropout(make_tiny_backbone, inputs):
     assert np.abs(state(True) - state(False)).max() > 1e-3
     backbone.trainable = False
     np.testing.assert_array_equal(state(True), state(False))
+
+
+def test_a_truncated_preset_is_named(make_tiny_backbone, tmp_path):
+    make_tiny_backbone().save_to_preset(str(tmp_path))
+    (tmp_path / "model.weights.h5").write_bytes(b"")
+    with pytest.raises(ValueError, match=r"model\.weights\.h5 is truncated"):
+        BertBackbone.from_preset(tmp_path)

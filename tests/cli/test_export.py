@@ -15,6 +15,12 @@ def test_versions_follow_each_other_and_a_request_is_shown(command, preset, tmp_
     assert "/v1/models/reviews:predict" in result.stdout
 
 
+def test_shown_commands_work_with_a_name_of_several_words(command, preset, tmp_path):
+    result = command("export", preset, "--output", tmp_path / "my 影", "--no-verify", "--quiet")
+    assert " -e 'MODEL_NAME=my 影' tensorflow/serving\n" in result.stdout
+    assert "/v1/models/my%20%E5%BD%B1:predict" in result.stdout
+
+
 def test_an_export_is_verified(command, preset, tmp_path):
     (tmp_path / "m" / "1").mkdir(parents=True)
     result = command("export", preset, "--output", tmp_path / "m", "--json", "--quiet")

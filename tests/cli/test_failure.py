@@ -17,10 +17,15 @@ from kerazoo.cli.failure import Failure, one_sentence
         (RuntimeError("first\nsecond\n\nthird"), "RuntimeError: first\nsecond\n(--debug"),
         (ValueError("of Keras\n\nwith a page of arguments"), "ValueError: of Keras\n(--debug"),
         (ValueError(), "ValueError: \n(--debug"),
+        (ValueError("in user code:\n\n  File x\n\n    ValueError: Too short.\n"), "Too short."),
+        (OSError("cannot write (errno = 28,\n'No space left on device', buf)"), "Free some"),
+        (RuntimeError("a; No space left on device [Op:SaveV2]"), "No space left on device."),
     ],
 )
 def test_an_error_becomes_a_sentence(error, sentence):
     assert sentence in one_sentence(error)
+    assert "in user code" not in one_sentence(error)
+    assert "Op:SaveV2" not in one_sentence(error)
     assert "third" not in one_sentence(error)
     assert "page of arguments" not in one_sentence(error)
 

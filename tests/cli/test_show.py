@@ -33,3 +33,9 @@ def test_what_is_no_model_is_told(command, tmp_path, make):
     result = command("show", make(tmp_path))
     assert result.exit_code == 1
     assert str(tmp_path) in result.stderr
+
+
+def test_each_signature_has_a_line(command, tiny_saved_model):
+    lines = shown(command, tiny_saved_model).splitlines()
+    assert lines[-2].startswith("signatures  features: ")
+    assert lines[-1].startswith("            serving_default: text: (batch,) string -> ")

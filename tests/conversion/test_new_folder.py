@@ -43,6 +43,16 @@ def test_what_is_there_stays_as_it_is(tmp_path, kind):
     assert [child.name for child in tmp_path.iterdir()] == ["model"]
 
 
+def test_a_file_on_the_way_is_named(tmp_path):
+    (tmp_path / "a.tsv").write_text("kept")
+    with (
+        pytest.raises(NotADirectoryError, match=r"a\.tsv is a file.*nothing was written"),
+        new_folder(tmp_path / "a.tsv" / "deep" / "model"),
+    ):
+        raise AssertionError("the block must not run")
+    assert (tmp_path / "a.tsv").read_text() == "kept"
+
+
 def test_what_appears_meanwhile_stays_too(tmp_path):
     path = tmp_path / "model"
     with pytest.raises(FileExistsError), new_folder(path) as temporary:

@@ -135,6 +135,12 @@ def test_a_damaged_config_is_named(tmp_path):
         open_checkpoint(tmp_path)
 
 
+def test_a_config_of_a_preset_that_lacks_its_numbers_is_named(tmp_path):
+    (tmp_path / "config.json").write_text('{"class_name": "BertBackbone"}')
+    with pytest.raises(ValueError, match=r"config\.json names a class and lacks its `config`"):
+        detect_format(tmp_path)
+
+
 def test_tilde_is_the_home_folder(monkeypatch, make_folder, tensors):
     folder = make_folder(tensors)
     monkeypatch.setenv("HOME", str(folder.parent))

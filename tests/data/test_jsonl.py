@@ -40,6 +40,7 @@ def test_pairs_are_read_and_null_is_no_pair():
             '{"text": "a", "text_pair": "b", "label": "x"}',
             "line 2: this row has the key",
         ),
+        ('{"text": "a", "label": ' + "9" * 5000 + "}", "line 2: a number has too many digits"),
         ("[" * 100_000, "line 2: the JSON is nested too deeply"),
     ],
 )

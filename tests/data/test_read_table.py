@@ -93,3 +93,8 @@ def test_rows_are_read_while_they_are_asked_for(tmp_path):
     assert next(rows).line == 2
     with pytest.raises(ValueError, match="line 3"):
         next(rows)
+
+
+def test_a_folder_is_said_to_be_one_whatever_its_name(tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder; a file of texts was expected"):
+        read_table(str(tmp_path))

@@ -82,3 +82,30 @@ def test_a_frozen_task_stays_frozen_until_told_otherwise(make_tiny_text_classifi
     assert len(kerazoo.TextClassifier.from_preset(tmp_path).trainable_weights) == 2
     thawed = kerazoo.TextClassifier.from_preset(tmp_path, freeze_backbone=False)
     assert len(thawed.trainable_weights) == len(thawed.weights)
+
+
+def test_a_lost_head_is_an_error_and_no_random_one(task, tmp_path):
+    task.save_to_preset(str(tmp_path))
+    (tmp_path / "task.weights.h5").unlink()
+    with pytest.raises(FileNotFoundError, match=r"no task\.weights\.h5"):
+        kerazoo.TextClassifier.from_preset(tmp_path)
+    assert kerazoo.TextClassifier.from_preset(tmp_path, labels=["x", "y"]).labels == ["x", "y"]
+    assert kerazoo.TextClassifier.from_preset(tmp_path, load_weights=False).labels == task.labels
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["config.json", "task.json", "preprocessor.json", "model.weights.h5", "task.weights.h5"],
+)
+def test_a_damaged_file_of_a_preset_is_named(task, tmp_path, name):
+    task.save_to_preset(str(tmp_path))
+    content = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(content[: len(content) // 2])
+    with pytest.raises(ValueError, match=name):
+        kerazoo.TextClassifier.from_preset(tmp_path)
+
+
+def test_a_misspelt_argument_is_an_error(task, tmp_path):
+    task.save_to_preset(str(tmp_path))
+    with pytest.raises(TypeError, match="Received: sequence_lenght"):
+        kerazoo.TextClassifier.from_preset(tmp_path, sequence_lenght=7)

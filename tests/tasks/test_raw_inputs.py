@@ -101,6 +101,12 @@ def test_batches_keep_rows_together_and_shuffle_each_epoch():
     assert orders[0] != orders[1]
 
 
+@pytest.mark.parametrize("batch_size", [0, -1])
+def test_a_batch_of_nothing_is_refused(batch_size):
+    with pytest.raises(ValueError, match=f"Received: batch_size={batch_size}"):
+        batched(text_columns(["a"]), None, None, batch_size, False)
+
+
 def test_without_shuffling_the_order_stays():
     columns = text_columns(["a", "b", "c"])
     texts = [
@@ -119,3 +125,5 @@ def test_the_last_share_is_split_off():
     assert second[2] is None
     with pytest.raises(ValueError, match="Received: validation_split=0.25"):
         split_off((text_columns(["a"]), tf.range(1), None), 0.25)
+    with pytest.raises(ValueError, match=r"at least 0 and below 1. Received: validation_split=2"):
+        split_off((text_columns(["a", "b"]), tf.range(2), None), 2)

@@ -92,6 +92,12 @@ def test_unknown_classes_in_class_weight_are_refused(tiny_text_classifier):
         tiny_text_classifier.fit(TEXTS, NAMES, class_weight={"awful": 1.0})
 
 
+@pytest.mark.parametrize("weights", ["balanced", [1.0, 2.0, 3.0], {"bad": -1.0}, {"bad": "2"}])
+def test_class_weights_that_are_none_are_refused(tiny_text_classifier, weights):
+    with pytest.raises(ValueError, match="`class_weight` must be.*Received: class_weight="):
+        tiny_text_classifier.fit(TEXTS, NAMES, class_weight=weights)
+
+
 def test_feature_extraction_leaves_the_backbone_alone(make_tiny_text_classifier):
     task = make_tiny_text_classifier(freeze_backbone=True)
     assert len(task.trainable_weights) == 2

@@ -47,3 +47,12 @@ def test_label_names_that_are_lost_are_named(tiny_saved_model, tmp_path):
     (folder / "assets.extra" / "kerazoo.json").write_text("{")
     with pytest.raises(ValueError, match="label names cannot be read from .*kerazoo.json"):
         SavedModelPredictor(folder)
+
+
+@pytest.mark.parametrize("name", ["saved_model.pb", "variables/variables.index"])
+def test_a_damaged_saved_model_is_named(tiny_saved_model, tmp_path, name):
+    folder = shutil.copytree(tiny_saved_model, tmp_path / "1")
+    (folder / name).write_bytes((folder / name).read_bytes()[:100])
+    with pytest.raises(ValueError, match=r"/1 cannot be loaded; it is damaged") as caught:
+        SavedModelPredictor(folder)
+    assert "\n" not in str(caught.value)
