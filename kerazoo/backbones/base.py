@@ -11,6 +11,7 @@ from keras import ops
 
 from kerazoo.axes import ID_DTYPE, PADDING_MASK, Tensor
 from kerazoo.conversion.json_file import read_json_object
+from kerazoo.conversion.new_folder import updated_folder
 from kerazoo.conversion.preset_weights import check_preset_weights
 from kerazoo.conversion.report import LoadReport
 from kerazoo.conversion.source import CheckpointSource, open_checkpoint
@@ -95,6 +96,16 @@ class Backbone(keras_nlp.models.Backbone):
     def get_config(self) -> dict[str, Any]:
         """Return the config's fields beside name, dtype and trainable."""
         return {**super().get_config(), **dataclasses.asdict(self.config)}
+
+    def save_to_preset(self, preset_dir: str | Path, max_shard_size: float = 10) -> None:
+        """Write a preset folder; an earlier preset there is replaced when this one is whole.
+
+        Args:
+            preset_dir: the folder; other files in it stay.
+            max_shard_size: float, GB of weights in one file.
+        """
+        with updated_folder(preset_dir) as folder:
+            super().save_to_preset(str(folder), max_shard_size=max_shard_size)
 
     def quantize(self, mode: str, **kwargs: Any) -> None:
         """Quantise the weights of dense layers and embeddings in place.

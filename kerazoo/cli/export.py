@@ -19,10 +19,17 @@ from kerazoo.cli.options import debug_option, json_option, quiet_option
 @click.option(
     "--verify/--no-verify", "verifies", default=True, help="Check the export. [default: yes]"
 )
+@click.option(
+    "--pairs/--single",
+    default=None,
+    help="Ask for text_pair too. [default: as the model was trained; Hugging Face's: single]",
+)
 @json_option
 @quiet_option
 @debug_option
-def export(model: str, output: str, verifies: bool, as_json: bool, quiet: bool) -> None:
+def export(
+    model: str, output: str, verifies: bool, pairs: bool | None, as_json: bool, quiet: bool
+) -> None:
     """Export MODEL as the next free version in DIR.
 
     The SavedModel takes raw text and holds the tokenizer and the label names. It is verified as
@@ -30,7 +37,7 @@ def export(model: str, output: str, verifies: bool, as_json: bool, quiet: bool) 
     """
     from kerazoo.training.progress import Progress
 
-    result = export_model(model, output, verifies, Progress(quiet))
+    result = export_model(model, output, verifies, Progress(quiet), pairs)
     if as_json:
         click.echo(json.dumps(result, ensure_ascii=False))
     else:
@@ -39,7 +46,9 @@ def export(model: str, output: str, verifies: bool, as_json: bool, quiet: bool) 
         raise click.exceptions.Exit(1)
 
 
-def export_model(model: str, output: str, verifies: bool, progress: Any) -> dict[str, Any]:
+def export_model(
+    model: str, output: str, verifies: bool, progress: Any, pairs: bool | None = None
+) -> dict[str, Any]:
     """Export a trained preset.
 
     Args:
@@ -47,6 +56,7 @@ def export_model(model: str, output: str, verifies: bool, progress: Any) -> dict
         output: the base folder; the next free version is created in it.
         verifies: whether to verify the version.
         progress: a `kerazoo.training.progress.Progress`.
+        pairs: whether the SavedModel asks for `text_pair`; None is as the model was trained.
 
     Returns:
         A dict of `path`, `signature` inputs and, if verified, `verification`.
@@ -59,8 +69,10 @@ def export_model(model: str, output: str, verifies: bool, progress: Any) -> dict
     progress.say(f"Loading {model} …")
     predictor = PresetPredictor.from_preset(model)
     progress.say("Exporting …")
+    if pairs is not None:
+        predictor.task.pairs = pairs
     path = predictor.task.export(output)
-    result: dict[str, Any] = {"path": str(path), "pairs": predictor.pairs}
+    result: dict[str, Any] = {"path": str(path), "pairs": predictor.task.pairs}
     if verifies:
         from kerazoo.export.verify import verify_saved_model
 

@@ -1,5 +1,6 @@
-"""A folder that appears whole or not at all."""
+"""Folders whose files appear whole or not at all."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -26,6 +27,29 @@ def new_folder(path: str | Path) -> Iterator[Path]:
         temporary.chmod(0o755)
         check_is_free(final)
         temporary.rename(final)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def updated_folder(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary folder whose files replace those of `path` when the block ends well.
+
+    Other files in the folder stay. An error, a full disk or a kill while the block runs leaves the
+    folder as it was; then the files are renamed one by one.
+
+    Args:
+        path: the folder to write to; it is created if it does not exist.
+    """
+    final = Path(path)
+    final.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=f".{final.name}.", dir=final.parent))
+    try:
+        yield temporary
+        for file in [file for file in temporary.rglob("*") if file.is_file()]:
+            target = final / file.relative_to(temporary)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(file, target)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 

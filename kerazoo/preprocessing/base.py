@@ -97,11 +97,12 @@ def labels_to_ids(y: Any, labels: Sequence[str] | None) -> tf.Tensor:
 
     Raises:
         ValueError: if names are given and `labels` is None.
-        tf.errors.InvalidArgumentError: for a name that is not among `labels`.
+        tf.errors.InvalidArgumentError: for a name that is not among `labels`, or a number that
+            is none of theirs.
     """
     y = tf.convert_to_tensor(y)
     if y.dtype != tf.string:
-        return tf.cast(y, tf.int32)
+        return _checked_numbers(tf.cast(y, tf.int32), labels)
     if labels is None:
         raise ValueError("Label names need `labels=[…]` on the task. Received: labels=None")
     # Comparing with every label keeps the graph free of lookup tables.
@@ -112,6 +113,17 @@ def labels_to_ids(y: Any, labels: Sequence[str] | None) -> tf.Tensor:
     check = tf.debugging.Assert(tf.reduce_all(known), [message, unknown])
     with tf.control_dependencies([] if check is None else [check]):
         return tf.argmax(matches, axis=-1, output_type=tf.int32)
+
+
+def _checked_numbers(y: tf.Tensor, labels: Sequence[str] | None) -> tf.Tensor:
+    """Return class numbers that are in range; a wrong one would train silently on some backends."""
+    if labels is None:
+        return y
+    outside = tf.boolean_mask(y, (y < 0) | (y >= len(labels)))
+    message = f"A class number is outside 0 to {len(labels) - 1}. Received: y="
+    check = tf.debugging.Assert(tf.equal(tf.size(outside), 0), [message, outside])
+    with tf.control_dependencies([] if check is None else [check]):
+        return tf.identity(y)
 
 
 def _as_strings(value: Any) -> tf.Tensor:

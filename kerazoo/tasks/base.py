@@ -9,7 +9,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from kerazoo.axes import TEXT, TEXT_PAIR, Tensor
+from kerazoo.axes import TEXT, TEXT_PAIR
+from kerazoo.conversion.new_folder import updated_folder
 from kerazoo.conversion.report import LoadReport
 from kerazoo.conversion.source import CheckpointSource
 from kerazoo.preprocessing.base import Preprocessor
@@ -82,6 +83,16 @@ class Task(_TaskBase):
     def same_head(cls, saved: Mapping[str, Any], task: "Task") -> bool:
         """Return whether a head saved under the config `saved` fits `task`."""
         return bool(saved)
+
+    def save_to_preset(self, preset_dir: str | Path, max_shard_size: float = 10) -> None:
+        """Write the task as a preset folder; an earlier preset there is replaced when it is whole.
+
+        Args:
+            preset_dir: the folder; other files in it stay.
+            max_shard_size: float, GB of weights in one file.
+        """
+        with updated_folder(preset_dir) as folder:
+            super().save_to_preset(str(folder), max_shard_size=max_shard_size)
 
     def save_task_weights(self, filepath: str | Path) -> None:
         """Write the head's weights; KerasHub's would add the optimizer's slots of the backbone."""
@@ -164,6 +175,8 @@ class Task(_TaskBase):
         validation_data = self._validation_dataset(validation_data, batch_size)
         columns, y = self._in_memory(x, y)
         if columns is not None:
+            if y is None or len(y) == 0:
+                raise ValueError(f"Training needs texts with labels. Received: y={y!r}")
             if validation_split and validation_data is None:
                 (columns, y, sample_weight), (x_held, y_held, weight_held) = split_off(
                     (columns, y, sample_weight), validation_split
@@ -171,7 +184,7 @@ class Task(_TaskBase):
                 validation_data = batched(x_held, y_held, weight_held, batch_size, shuffle=False)
             if is_raw_text(x):
                 self.pairs = TEXT_PAIR in columns
-                self._say_truncated(columns)
+            self._say_truncated(columns)
             x = batched(columns, y, sample_weight, batch_size, shuffle)
             y = sample_weight = batch_size = validation_split = None
         kwargs["shuffle"] = shuffle and not isinstance(x, tf.data.Dataset)
@@ -196,6 +209,7 @@ class Task(_TaskBase):
         """Measure loss and metrics; like `keras.Model.evaluate`, on raw texts too."""
         columns, y = self._in_memory(x, y)
         if columns is not None:
+            self._say_truncated(columns)
             x = batched(columns, y, sample_weight, batch_size, shuffle=False)
             y = sample_weight = batch_size = None
         return super().evaluate(
@@ -208,6 +222,7 @@ class Task(_TaskBase):
         if columns is not None:
             if len(tf.nest.flatten(columns)[0]) == 0:
                 return np.zeros((0, *self.output_shape[1:]), dtype="float32")
+            self._say_truncated(columns)
             x, batch_size = batched(columns, None, None, batch_size, shuffle=False), None
         return super().predict(x=x, batch_size=batch_size, **kwargs)
 
@@ -261,7 +276,9 @@ class Task(_TaskBase):
             return data
         return batched(columns, y, sample_weight, batch_size, shuffle=False)
 
-    def _say_truncated(self, columns: dict[str, Tensor]) -> None:
+    def _say_truncated(self, columns: Any) -> None:
+        if self.preprocessor is None:
+            return
         count = self.preprocessor.count_truncated(columns)
         if count:
             rows = int(columns[TEXT].shape[0])

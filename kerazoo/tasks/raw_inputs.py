@@ -1,7 +1,7 @@
 """Texts and labels as users pass them to `fit`, checked and turned into a `tf.data` dataset."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -39,7 +39,7 @@ def text_columns(x: Any) -> dict[str, tf.Tensor]:
         dict of "text" and, for pairs, "text_pair", each (rows,) string.
 
     Raises:
-        ValueError: if `x` is a single string, a row is no string, or the columns differ in length.
+        ValueError: if `x` is no list, a row is no string, or the columns differ in length.
     """
     if isinstance(x, tuple):
         if len(x) > 2:
@@ -90,7 +90,7 @@ def label_column(y: Any, labels: Sequence[str], rows: int) -> tf.Tensor:
                     f"{', '.join(labels)}. Received: label={name!r}"
                 )
         values = np.asarray([number_of[name] for name in names], dtype="int32")
-    elif values.dtype.kind not in "iub":
+    elif rows and values.dtype.kind not in "iub":
         raise ValueError(
             f"Labels must be names or whole numbers. Received: y of dtype {values.dtype}"
         )
@@ -174,7 +174,13 @@ def _text_column(key: str, value: Any) -> tf.Tensor:
     if isinstance(value, (str, bytes)):
         raise ValueError(f"Pass a list of texts, even for one. Received: {key}={value!r}")
     if tf.is_tensor(value):
+        if value.shape.rank != 1:
+            raise ValueError(
+                f"Texts must have one axis, the rows. Received: {key} of shape {value.shape}"
+            )
         return value
+    if not isinstance(value, Iterable):
+        raise ValueError(f"Pass a list of texts. Received: {key}={value!r}")
     rows = list(value)
     for row, item in enumerate(rows):
         if not isinstance(item, (str, bytes)):

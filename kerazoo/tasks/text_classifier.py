@@ -14,6 +14,7 @@ from kerazoo.checks import check_known_arguments, check_rate
 from kerazoo.preprocessing.text_classifier import TextClassifierPreprocessor
 from kerazoo.tasks.base import Task
 from kerazoo.tasks.pooled_output import pooled_output
+from kerazoo.tasks.raw_inputs import text_columns
 from kerazoo.tasks.serving_signature import ServingSignature
 
 SERVED_MULTIPLE = 8
@@ -182,7 +183,7 @@ class TextClassifier(Task, keras_nlp.models.TextClassifier):
             For each text a dict of "label" (str), "score" (float, its probability) and
             "probabilities" (dict of label and probability).
         """
-        outputs = self.predict(texts, batch_size=batch_size, verbose=0)
+        outputs = self.predict(text_columns(texts), batch_size=batch_size, verbose=0)
         return [
             {
                 "label": self.labels[int(np.argmax(row))],
@@ -307,8 +308,10 @@ def _label_names(labels: Sequence[str] | None, num_classes: int | None) -> list[
         )
     if labels is None:
         labels = [str(number) for number in range(num_classes or 0)]
-    if isinstance(labels, str):
+    if isinstance(labels, (str, set, frozenset)):
         raise ValueError(f"`labels` must be a list of names. Received: labels={labels!r}")
+    if any(label is None or label == "" for label in labels):
+        raise ValueError(f"Every label needs a name. Received: labels={list(labels)}")
     labels = [str(label) for label in labels]
     if num_classes is not None and num_classes != len(labels):
         raise ValueError(

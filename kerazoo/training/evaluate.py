@@ -10,7 +10,12 @@ from kerazoo.data.read_table import read_table
 from kerazoo.data.table import Table
 from kerazoo.metrics.classification_report import classification_report
 from kerazoo.training.labels import check_known_labels
-from kerazoo.training.predictor import Predictor, check_texts, open_predictor
+from kerazoo.training.predictor import (
+    Predictor,
+    check_texts,
+    open_predictor,
+    truncation_note,
+)
 from kerazoo.training.progress import SILENT, Progress
 
 # Of float32: the probability of a true label may be rounded to 0.
@@ -39,7 +44,13 @@ def evaluate(
     """
     check_positive("batch_size", batch_size)
     table = read_table(data)
-    return measure(open_predictor(model), table, batch_size, progress)
+    predictor = open_predictor(model)
+    if predictor.load_note:
+        progress.say(predictor.load_note)
+    measured = measure(predictor, table, batch_size, progress)
+    if note := truncation_note(predictor, len(table)):
+        progress.say(note)
+    return measured
 
 
 def measure(

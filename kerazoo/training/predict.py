@@ -8,7 +8,12 @@ from typing import Any
 from kerazoo.axes import TEXT, TEXT_PAIR
 from kerazoo.checks import check_positive
 from kerazoo.data.row import Row
-from kerazoo.training.predictor import Predictor, check_texts, open_predictor
+from kerazoo.training.predictor import (
+    Predictor,
+    check_texts,
+    open_predictor,
+    truncation_note,
+)
 from kerazoo.training.progress import SILENT, Progress
 
 # Starting a computation costs some tens of milliseconds; over this many batches that is little.
@@ -42,11 +47,17 @@ def predict(
     # A file that cannot be read is told before the seconds that loading a model takes.
     chunk = list(islice(rows, batch_size))
     predictor = open_predictor(model)
+    count = 0
+    if predictor.load_note:
+        progress.say(predictor.load_note)
     with progress.bar("predicting") as advance:
         while chunk:
             yield from _answered(predictor, chunk, batch_size)
+            count += len(chunk)
             advance(len(chunk), "")
             chunk = list(islice(rows, batch_size * _BATCHES_OF_A_CHUNK))
+    if note := truncation_note(predictor, count):
+        progress.say(note)
 
 
 def _answered(predictor: Predictor, chunk: list[Row], batch_size: int) -> Iterator[dict[str, Any]]:

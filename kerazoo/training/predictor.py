@@ -16,11 +16,17 @@ class Predictor(Protocol):
 
     Attributes:
         labels: the label names in the order of the classes.
-        pairs: whether texts come as pairs.
+        pairs: whether texts come as pairs; None if the model does not say, as Hugging Face's.
+        load_note: what a person should know of how the model was loaded; None if nothing.
+        sequence_length: tokens of a row; None if the model does not say.
+        truncated: how many of the rows answered so far were longer than that.
     """
 
     labels: list[str]
-    pairs: bool
+    pairs: bool | None
+    load_note: str | None
+    sequence_length: int | None
+    truncated: int
 
     def answer(self, columns: Mapping[str, Sequence[str]], batch_size: int) -> list[Answer]:
         """Answer each row.
@@ -64,8 +70,20 @@ def open_predictor(model: str | Path) -> Predictor:
     return PresetPredictor.from_preset(model)
 
 
-def check_texts(columns: Mapping[str, Sequence[str]], pairs: bool, where: str) -> None:
+def truncation_note(predictor: Predictor, rows: int) -> str | None:
+    """Return a sentence on the rows that were truncated; None if there were none."""
+    if not predictor.truncated:
+        return None
+    return (
+        f"{predictor.truncated} of {rows} texts are longer than {predictor.sequence_length} tokens "
+        "and were truncated."
+    )
+
+
+def check_texts(columns: Mapping[str, Sequence[str]], pairs: bool | None, where: str) -> None:
     """Raise ValueError if a model for pairs gets single texts or the other way round."""
+    if pairs is None:
+        return
     if pairs and TEXT_PAIR not in columns:
         raise ValueError(
             f"The model compares two texts, and {where} has no `{TEXT_PAIR}`. Give every row one."

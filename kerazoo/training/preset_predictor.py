@@ -1,5 +1,6 @@
 """Answers from a preset or a Hugging Face folder, computed by Keras."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
@@ -27,9 +28,18 @@ class PresetPredictor:
 
     def __init__(self, task: TextClassifier) -> None:
         """Keep the task."""
+        if task.preprocessor is None:
+            raise ValueError(
+                "The task was saved without a tokenizer, so it cannot read texts. "
+                f"Received: task={task.name!r} with preprocessor=None"
+            )
         self.task = task
+        self.preprocessor = task.preprocessor
         self.labels: list[str] = task.labels
-        self.pairs: bool = task.pairs
+        self.pairs: bool | None = task.pairs
+        self.load_note: str | None = None
+        self.sequence_length: int | None = task.preprocessor.sequence_length
+        self.truncated = 0
 
     @classmethod
     def from_preset(cls, preset: str | Path) -> Self:
@@ -50,14 +60,21 @@ class PresetPredictor:
         missing = () if task.load_report is None else task.load_report.missing
         if any("classifier" in path for path in missing):
             raise ValueError(_untrained(preset))
-        return cls(task)
+        predictor = cls(task)
+        if source.format != KERAZOO:
+            predictor.pairs = None
+        if task.load_report is not None and not task.load_report.is_complete:
+            predictor.load_note = str(task.load_report)
+        return predictor
 
     def answer(self, columns: Mapping[str, Sequence[str]], batch_size: int) -> list[Answer]:
         """Answer each row; see `Predictor`."""
-        answers = self.task.classify(
-            {name: list(texts) for name, texts in columns.items()}, batch_size=batch_size
-        )
-        return answers
+        texts = {name: list(column) for name, column in columns.items()}
+        self.truncated += self.preprocessor.count_truncated(texts)
+        with warnings.catch_warnings():
+            # Counted here, to be said once for all rows.
+            warnings.filterwarnings("ignore", message=".*texts are longer than")
+            return self.task.classify(texts, batch_size=batch_size)
 
 
 def _untrained(preset: str | Path) -> str:

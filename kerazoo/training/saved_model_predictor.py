@@ -44,7 +44,11 @@ class SavedModelPredictor:
                 f"take `{TEXT}` and give `label`, `score` and `probabilities`. "
                 f"Received: inputs={sorted(inputs)}, outputs={sorted(outputs)}"
             )
-        self.pairs = TEXT_PAIR in inputs
+        self.pairs: bool | None = TEXT_PAIR in inputs
+        # The graph truncates by itself and does not tell.
+        self.load_note: str | None = None
+        self.sequence_length: int | None = None
+        self.truncated = 0
         self.labels = self._label_names()
 
     def answer(self, columns: Mapping[str, Sequence[str]], batch_size: int) -> list[Answer]:

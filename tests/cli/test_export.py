@@ -3,6 +3,7 @@ import json
 import pytest
 
 from kerazoo.cli.export import export_model
+from kerazoo.export.signatures import read_signatures
 from kerazoo.training.progress import SILENT
 
 
@@ -19,6 +20,17 @@ def test_shown_commands_work_with_a_name_of_several_words(command, preset, tmp_p
     result = command("export", preset, "--output", tmp_path / "my 影", "--no-verify", "--quiet")
     assert " -e 'MODEL_NAME=my 影' tensorflow/serving\n" in result.stdout
     assert "/v1/models/my%20%E5%BD%B1:predict" in result.stdout
+
+
+def test_a_hugging_face_model_of_pairs_is_exported_for_pairs(
+    command, tiny_text_classifier, tmp_path
+):
+    tiny_text_classifier.export_to_transformers(tmp_path / "hf")
+    result = command("export", tmp_path / "hf", "--output", tmp_path / "m", "--no-verify", "--pairs")
+    assert result.exit_code == 0, result.stderr
+    assert '"text_pair": "another"' in result.stdout
+    signature = read_signatures(tmp_path / "m" / "1")["serving_default"]
+    assert set(signature.inputs) == {"text", "text_pair"}
 
 
 def test_an_export_is_verified(command, preset, tmp_path):

@@ -1,6 +1,6 @@
 import pytest
 
-from kerazoo.conversion.new_folder import new_folder
+from kerazoo.conversion.new_folder import new_folder, updated_folder
 
 
 def test_the_folder_appears_when_it_is_whole(tmp_path):
@@ -60,3 +60,27 @@ def test_what_appears_meanwhile_stays_too(tmp_path):
         path.mkdir()
         (path / "other.txt").write_text("other")
     assert [child.name for child in path.iterdir()] == ["other.txt"]
+
+
+def test_updated_files_replace_the_old_ones_and_leave_the_others(tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "a.txt").write_text("old")
+    (tmp_path / "model" / "notes.txt").write_text("mine")
+    with updated_folder(tmp_path / "model") as temporary:
+        (temporary / "a.txt").write_text("new")
+        (temporary / "deep").mkdir()
+        (temporary / "deep" / "b.txt").write_text("b")
+        assert (tmp_path / "model" / "a.txt").read_text() == "old"
+    contents = {f.name: f.read_text() for f in (tmp_path / "model").rglob("*.txt")}
+    assert contents == {"a.txt": "new", "notes.txt": "mine", "b.txt": "b"}
+    assert [child.name for child in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_failed_update_changes_nothing(tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "a.txt").write_text("old")
+    with pytest.raises(OSError), updated_folder(tmp_path / "model") as temporary:
+        (temporary / "a.txt").write_text("half")
+        raise OSError(28, "No space left on device")
+    assert (tmp_path / "model" / "a.txt").read_text() == "old"
+    assert [child.name for child in tmp_path.iterdir()] == ["model"]

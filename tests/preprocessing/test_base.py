@@ -67,6 +67,14 @@ def test_an_unknown_label_is_named():
         list(dataset)
 
 
+def test_a_number_out_of_range_is_named():
+    assert labels_to_ids(np.array([0, 2]), LABELS).numpy().tolist() == [0, 2]
+    for wrong in (3, -1):
+        dataset = tf.data.Dataset.from_tensors([0, wrong]).map(lambda y: labels_to_ids(y, LABELS))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="outside 0 to 2"):
+            list(dataset)
+
+
 def test_names_need_labels():
     with pytest.raises(ValueError, match="Received: labels=None"):
         labels_to_ids(["good"], None)

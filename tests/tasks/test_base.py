@@ -41,6 +41,12 @@ def test_fit_takes_lists_arrays_and_datasets(task):
     assert min(moved) > 0 or sum(m > 0 for m in moved) >= len(moved) - 2  # unused embedding rows
 
 
+@pytest.mark.parametrize(("x", "y"), [(TEXTS, None), ([], [])])
+def test_training_needs_labelled_texts(tiny_text_classifier, x, y):
+    with pytest.raises(ValueError, match="Training needs texts with labels"):
+        tiny_text_classifier.fit(x, y)
+
+
 def test_evaluate_is_the_same_in_every_form(task):
     expected = task.evaluate(TEXTS, NAMES, verbose=0)
     assert task.evaluate(TEXTS, NUMBERS, batch_size=2, verbose=0) == pytest.approx(
@@ -95,6 +101,11 @@ def test_long_texts_are_said_once(task):
     with pytest.warns(UserWarning, match="1 of 5 texts are longer than 9 tokens") as caught:
         task.fit(long, NAMES, epochs=2, verbose=0)
     assert len([w for w in caught if "longer than" in str(w.message)]) == 1
+    for use in (task.predict, task.classify):
+        with pytest.warns(UserWarning, match="1 of 5 texts"):
+            use(long)
+    with pytest.warns(UserWarning, match="1 of 5 texts"):
+        task.evaluate(long, NAMES, verbose=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         task.fit(TEXTS, NAMES, verbose=0)

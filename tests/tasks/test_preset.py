@@ -109,3 +109,18 @@ def test_a_misspelt_argument_is_an_error(task, tmp_path):
     task.save_to_preset(str(tmp_path))
     with pytest.raises(TypeError, match="Received: sequence_lenght"):
         kerazoo.TextClassifier.from_preset(tmp_path, sequence_lenght=7)
+
+
+def test_an_earlier_preset_survives_a_failed_save(task, tmp_path, monkeypatch):
+    task.save_to_preset(tmp_path / "model")
+    before = {f.name: f.read_bytes() for f in (tmp_path / "model").rglob("*") if f.is_file()}
+
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(type(task.preprocessor), "save_to_preset", fail)
+    with pytest.raises(OSError, match="No space"):
+        task.save_to_preset(tmp_path / "model")
+    after = {f.name: f.read_bytes() for f in (tmp_path / "model").rglob("*") if f.is_file()}
+    assert after == before
+    assert [child.name for child in tmp_path.iterdir()] == ["model"]

@@ -47,6 +47,9 @@ def test_other_inputs_are_not_texts(x):
     ("x", "message"),
     [
         ("one text", "Received: text='one text'"),
+        (None, "Pass a list of texts. Received: text=None"),
+        (tf.constant("a"), r"text of shape \(\)"),
+        (tf.constant([["a"]]), r"text of shape \(1, 1\)"),
         (["a", float("nan")], "Row 1 of `text` is not a text. Received: nan"),
         ((["a"], ["b", None]), "Row 1 of `text_pair`"),
         ((["a"], ["b", "c"]), "Received: rows={'text': 1, 'text_pair': 2}"),

@@ -47,3 +47,11 @@ def test_pairs_for_a_model_of_single_texts_are_refused(preset):
 def test_a_batch_of_zero_is_refused(preset, seven_rows):
     with pytest.raises(ValueError, match="`batch_size` must be a number above zero"):
         list(predict(preset, seven_rows, batch_size=0))
+
+
+def test_truncated_texts_are_said_once(preset, capsys):
+    from kerazoo.training.progress import Progress
+
+    rows = [Row(number, {"text": "good " * (50 * (number % 2))}) for number in range(1, 8)]
+    assert len(list(predict(preset, rows, 2, Progress()))) == 7
+    assert capsys.readouterr().err.count("4 of 7 texts are longer than 9 tokens") == 1

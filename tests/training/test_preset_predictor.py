@@ -42,3 +42,28 @@ def test_a_foreign_checkpoint_without_a_head_is_refused(tiny_text_classifier, tm
 
 def test_batches_have_one_width_where_every_width_is_compiled():
     assert (padding_multiple() is None) == (keras.config.backend() == "jax")
+
+
+def test_truncated_rows_are_counted_without_a_warning(preset):
+    predictor = PresetPredictor.from_preset(preset)
+    assert (predictor.truncated, predictor.load_note) == (0, None)
+    predictor.answer({"text": ["good", "good " * 50, "bad " * 60]}, 2)
+    predictor.answer({"text": ["good " * 50]}, 2)
+    assert predictor.truncated == 3
+    assert predictor.sequence_length == 9
+
+
+def test_a_foreign_classifier_takes_texts_and_pairs(tiny_text_classifier, tmp_path):
+    tiny_text_classifier.export_to_transformers(tmp_path / "hf")
+    predictor = PresetPredictor.from_preset(tmp_path / "hf")
+    assert predictor.pairs is None
+    (single,) = predictor.answer({"text": ["good"]}, 1)
+    (pair,) = predictor.answer({"text": ["good"], "text_pair": ["bad"]}, 1)
+    assert single["score"] != pair["score"]
+
+
+def test_a_task_without_a_tokenizer_is_refused(make_tiny_backbone):
+    from kerazoo import TextClassifier
+
+    with pytest.raises(ValueError, match="saved without a tokenizer"):
+        PresetPredictor(TextClassifier(make_tiny_backbone(), num_classes=2))
