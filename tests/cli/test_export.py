@@ -26,7 +26,9 @@ def test_a_hugging_face_model_of_pairs_is_exported_for_pairs(
     command, tiny_text_classifier, tmp_path
 ):
     tiny_text_classifier.export_to_transformers(tmp_path / "hf")
-    result = command("export", tmp_path / "hf", "--output", tmp_path / "m", "--no-verify", "--pairs")
+    result = command(
+        "export", tmp_path / "hf", "--output", tmp_path / "m", "--no-verify", "--pairs"
+    )
     assert result.exit_code == 0, result.stderr
     assert '"text_pair": "another"' in result.stdout
     signature = read_signatures(tmp_path / "m" / "1")["serving_default"]

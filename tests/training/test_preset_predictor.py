@@ -1,6 +1,7 @@
 import keras
 import pytest
 
+from kerazoo import TextClassifier, TextClassifierPreprocessor
 from kerazoo.training.preset_predictor import PresetPredictor, padding_multiple
 
 
@@ -8,7 +9,7 @@ def test_answers_equal_the_tasks(preset, tiny_text_classifier):
     predictor = PresetPredictor.from_preset(preset)
     assert predictor.labels == ["bad", "good", "mixed"]
     assert predictor.pairs is False
-    texts = ["the film was good", "", "dull dull dull dull dull dull dull dull dull dull"]
+    texts = ["the film was good", "", "dull dull dull dull dull"]
     answers = predictor.answer({"text": texts}, batch_size=2)
     for answer, expected in zip(answers, tiny_text_classifier.classify(texts), strict=True):
         assert answer["label"] == expected["label"]
@@ -53,17 +54,25 @@ def test_truncated_rows_are_counted_without_a_warning(preset):
     assert predictor.sequence_length == 9
 
 
-def test_a_foreign_classifier_takes_texts_and_pairs(tiny_text_classifier, tmp_path):
-    tiny_text_classifier.export_to_transformers(tmp_path / "hf")
+def test_a_foreign_classifier_takes_texts_and_pairs(make_tiny_backbone, tiny_tokenizer, tmp_path):
+    # Large weights, so that the second text shows in the probabilities.
+    task = TextClassifier(
+        make_tiny_backbone(initializer_range=1.0),
+        labels=["no", "yes"],
+        preprocessor=TextClassifierPreprocessor(tiny_tokenizer, sequence_length=9),
+    )
+    task.classifier.kernel.assign(task.classifier.kernel * 50)
+    task.export_to_transformers(tmp_path / "hf")
     predictor = PresetPredictor.from_preset(tmp_path / "hf")
     assert predictor.pairs is None
     (single,) = predictor.answer({"text": ["good"]}, 1)
     (pair,) = predictor.answer({"text": ["good"], "text_pair": ["bad"]}, 1)
-    assert single["score"] != pair["score"]
+    assert single["probabilities"] == pytest.approx(task.classify(["good"])[0]["probabilities"])
+    expected = task.classify((["good"], ["bad"]))[0]["probabilities"]
+    assert pair["probabilities"] == pytest.approx(expected)
+    assert pair["probabilities"]["yes"] != pytest.approx(single["probabilities"]["yes"], abs=1e-3)
 
 
 def test_a_task_without_a_tokenizer_is_refused(make_tiny_backbone):
-    from kerazoo import TextClassifier
-
     with pytest.raises(ValueError, match="saved without a tokenizer"):
         PresetPredictor(TextClassifier(make_tiny_backbone(), num_classes=2))
