@@ -1,7 +1,7 @@
 """Ways to write attention with `keras.ops`, inside the whole encoder, on each backend.
 
 Command:   .venv/bin/python benchmarks/attention_variants.py [--backends torch] [--quick]
-Time:      TIME
+Time:      a few minutes with --quick; the full run is for a machine that does nothing else
 
 Compared:  kerazoo's `BertBackbone` as it is (two `ops.matmul` and a float32 softmax) with the same
            encoder on `ops.einsum` and on `ops.dot_product_attention`.

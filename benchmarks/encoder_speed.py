@@ -1,7 +1,7 @@
 """Forward pass and train step of BERT: kerazoo, KerasHub, transformers.
 
 Command:   .venv/bin/python benchmarks/encoder_speed.py [--sizes mini base] [--quick]
-Time:      TIME
+Time:      a few minutes with --quick; the full run is for a machine that does nothing else
 
 Compared:  kerazoo's `BertBackbone` with KerasHub's on the same Keras backend, and with
            transformers' `BertModel` on PyTorch; the train step is that of each library's

