@@ -10,6 +10,7 @@ import keras_nlp
 from keras import ops
 
 from kerazoo.axes import ID_DTYPE, PADDING_MASK, Tensor
+from kerazoo.backbones.sizes import named_size
 from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.new_folder import updated_folder
 from kerazoo.conversion.preset_weights import check_preset_weights
@@ -118,6 +119,19 @@ class Backbone(keras_nlp.models.Backbone):
             # Keras warns of each dropout and layer norm, which have nothing to quantise.
             warnings.filterwarnings("ignore", message="Layer .* does not have a `quantize` method")
             super().quantize(mode, **kwargs)
+
+    @classmethod
+    def from_size(cls, size: str, **kwargs: Any) -> Self:
+        """Create a randomly initialised backbone of a named size.
+
+        Args:
+            size: a key of `kerazoo.backbones.sizes.SIZES[family]`, for example "mini" of BERT.
+            **kwargs: constructor arguments that win over the size's.
+
+        Raises:
+            ValueError: for an unknown size.
+        """
+        return cls(**{**named_size(cls.family, size), **kwargs})
 
     @classmethod
     def from_preset(

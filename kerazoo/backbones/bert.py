@@ -1,7 +1,7 @@
 """BERT (Devlin et al. 2018, https://arxiv.org/abs/1810.04805): the encoder."""
 
 import dataclasses
-from typing import Any, Self
+from typing import Any
 
 import keras
 
@@ -15,10 +15,8 @@ from kerazoo.axes import (
     Tensor,
 )
 from kerazoo.backbones.base import Backbone
-from kerazoo.backbones.sizes import named_size
-from kerazoo.checks import check_divisible, check_one_of, check_positive, check_rate
+from kerazoo.backbones.config_checks import BLOCK_FIELDS, check_transformer_config
 from kerazoo.layers.embeddings import TransformerEmbeddings
-from kerazoo.layers.feed_forward import ACTIVATIONS
 from kerazoo.layers.pooling import FirstTokenPooler
 from kerazoo.layers.transformer_block import TransformerBlock
 
@@ -60,26 +58,7 @@ class BertConfig:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        for field in dataclasses.fields(self):
-            if field.type in (int, "int"):
-                check_positive(field.name, getattr(self, field.name))
-        check_positive("layer_norm_epsilon", self.layer_norm_epsilon)
-        check_positive("initializer_range", self.initializer_range)
-        check_divisible("hidden_dim", self.hidden_dim, "num_heads", self.num_heads)
-        check_rate("dropout", self.dropout)
-        check_rate("attention_dropout", self.attention_dropout)
-        check_one_of("activation", self.activation, ACTIVATIONS)
-
-
-_BLOCK_FIELDS = (
-    "num_heads",
-    "hidden_dim",
-    "intermediate_dim",
-    "dropout",
-    "attention_dropout",
-    "activation",
-    "layer_norm_epsilon",
-)
+        check_transformer_config(self)
 
 
 @keras.saving.register_keras_serializable(package="kerazoo")
@@ -134,7 +113,7 @@ class BertBackbone(Backbone):
             name="embeddings",
         )
         self.token_embedding = self.embeddings.token_embedding
-        block = {field: getattr(config, field) for field in _BLOCK_FIELDS}
+        block = {field: getattr(config, field) for field in BLOCK_FIELDS}
         self.transformer_layers = [
             TransformerBlock(
                 **block, kernel_initializer=initializer, dtype=dtype, name=f"layer_{number}"
@@ -167,16 +146,3 @@ class BertBackbone(Backbone):
     def embed(self, inputs: dict[str, Tensor]) -> Tensor:
         """Return the embedding output, (batch, seq, hidden)."""
         return self.embeddings(inputs[TOKEN_IDS], inputs[SEGMENT_IDS])
-
-    @classmethod
-    def from_size(cls, size: str, **kwargs: Any) -> Self:
-        """Create a randomly initialised encoder of a named size.
-
-        Args:
-            size: a key of `kerazoo.backbones.sizes.SIZES["bert"]`, for example "mini".
-            **kwargs: constructor arguments that win over the size's.
-
-        Raises:
-            ValueError: for an unknown size.
-        """
-        return cls(**{**named_size(cls.family, size), **kwargs})

@@ -15,16 +15,18 @@ _MASKED_SCORE = float(np.finfo("float32").min)
 
 @keras.saving.register_keras_serializable(package="kerazoo")
 class SelfAttention(keras.layers.Layer):
-    """Bidirectional self-attention with a padding mask.
+    """Self-attention with a padding mask, in both directions or only backwards.
 
     softmax(Q Kᵀ / √head) V for each head, then one dense layer over the joined heads. The softmax
-    runs in float32 under every dtype policy. Padding gets the smallest float32 as its score, so a
-    row that is all padding still gives finite numbers.
+    runs in float32 under every dtype policy. What must not be seen (padding, and with `causal`
+    every later position) gets the smallest float32 as its score, so a row that is all padding
+    still gives finite numbers.
 
     Args:
         num_heads: int, number of heads.
         hidden_dim: int, width of the states; a multiple of `num_heads`.
         dropout: float, dropout rate on the attention probabilities.
+        causal: bool, let a position see itself and earlier positions only.
         kernel_initializer: initializer of the four kernels.
         **kwargs: `name`, `dtype`, `trainable` of `keras.layers.Layer`.
 
@@ -46,6 +48,7 @@ class SelfAttention(keras.layers.Layer):
         num_heads: int,
         hidden_dim: int,
         dropout: float = 0.0,
+        causal: bool = False,
         kernel_initializer: Initializer = "glorot_uniform",
         **kwargs: Any,
     ) -> None:
@@ -57,6 +60,7 @@ class SelfAttention(keras.layers.Layer):
         self.num_heads = num_heads
         self.hidden_dim = hidden_dim
         self.dropout = dropout
+        self.causal = causal
         self.head_dim = hidden_dim // num_heads
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.query = self._dense("query")
@@ -89,6 +93,13 @@ class SelfAttention(keras.layers.Layer):
         return_attention_scores: bool = False,
     ) -> Tensor:
         """Attend; see the class."""
+        query, key, value = self.project(hidden_states)
+        visible = self._visible(ops.shape(hidden_states)[1], padding_mask)
+        output, probabilities = self.attend(query, key, value, visible, training=training)
+        return (output, probabilities) if return_attention_scores else output
+
+    def project(self, hidden_states: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return query (scaled), key and value of each head, (batch, heads, seq, head)."""
         batch, length = ops.shape(hidden_states)[:2]
         flat = ops.reshape(hidden_states, (-1, self.hidden_dim))
 
@@ -97,20 +108,47 @@ class SelfAttention(keras.layers.Layer):
             return ops.transpose(tensor, (0, 2, 1, 3))
 
         query = split_heads(self.query(flat))
-        key = split_heads(self.key(flat))
-        value = split_heads(self.value(flat))
         # Scaling the query and not the scores costs seq / head times less.
         query = query * ops.cast(1.0 / math.sqrt(self.head_dim), query.dtype)
+        return query, split_heads(self.key(flat)), split_heads(self.value(flat))
+
+    def attend(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        visible: Tensor | None = None,
+        training: bool | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Return the attended states, (batch, query, hidden), and the probabilities.
+
+        Args:
+            query: (batch, heads, query, head) float, from `project`.
+            key: (batch, heads, key, head) float, from `project` or a cache of it.
+            value: (batch, heads, key, head) float, likewise.
+            visible: bool, broadcast to (batch, heads, query, key); None if all is seen.
+            training: bool, apply dropout.
+        """
+        batch, _, length, _ = ops.shape(query)
         scores = ops.cast(ops.matmul(query, ops.transpose(key, (0, 1, 3, 2))), "float32")
-        if padding_mask is not None:
-            visible = ops.cast(padding_mask, "bool")[:, None, None, :]
+        if visible is not None:
             scores = ops.where(visible, scores, _MASKED_SCORE)
         probabilities = ops.softmax(scores, axis=-1)
         weights = self.dropout_layer(ops.cast(probabilities, value.dtype), training=training)
         joined = ops.transpose(ops.matmul(weights, value), (0, 2, 1, 3))
         output = self.attention_output(ops.reshape(joined, (-1, self.hidden_dim)))
-        output = ops.reshape(output, (batch, length, self.hidden_dim))
-        return (output, probabilities) if return_attention_scores else output
+        return ops.reshape(output, (batch, length, self.hidden_dim)), probabilities
+
+    def _visible(self, length: int | Tensor, padding_mask: Tensor | None) -> Tensor | None:
+        """Return what may be seen, broadcast to (batch, heads, query, key); None if all."""
+        visible = None
+        if padding_mask is not None:
+            visible = ops.cast(padding_mask, "bool")[:, None, None, :]
+        if self.causal:
+            positions = ops.arange(length, dtype="int32")
+            earlier = (positions[None, :] <= positions[:, None])[None, None]
+            visible = earlier if visible is None else ops.logical_and(earlier, visible)
+        return visible
 
     def compute_output_shape(self, input_shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
         """Return the shape of the states, which stays as it was."""
@@ -123,5 +161,6 @@ class SelfAttention(keras.layers.Layer):
             "num_heads": self.num_heads,
             "hidden_dim": self.hidden_dim,
             "dropout": self.dropout,
+            "causal": self.causal,
             "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
         }

@@ -91,3 +91,33 @@ class MeanPooler(keras.layers.Layer):
     def compute_output_shape(self, input_shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
         """Return (batch, hidden)."""
         return (input_shape[0], input_shape[-1])
+
+
+@keras.saving.register_keras_serializable(package="kerazoo")
+class LastTokenPooler(keras.layers.Layer):
+    """The state of the last real token, which has read the whole text in a causal model.
+
+    How GPT reads a text out (Radford et al. 2018, section 3.2). A row that is all padding gives
+    its first state.
+
+    Call arguments:
+        hidden_states: (batch, seq, hidden) float.
+        padding_mask: (batch, seq) int32 or bool, 1 on real tokens.
+
+    Returns:
+        (batch, hidden) float.
+    """
+
+    def build(self, input_shape: tuple[int | None, ...]) -> None:
+        """Build nothing: there are no weights."""
+        self.built = True
+
+    def call(self, hidden_states: Tensor, padding_mask: Tensor) -> Tensor:
+        """Pool; see the class."""
+        mask = ops.cast(padding_mask, "int32")
+        last = ops.max(mask * ops.arange(ops.shape(mask)[1], dtype="int32")[None, :], axis=1)
+        return ops.squeeze(ops.take_along_axis(hidden_states, last[:, None, None], axis=1), axis=1)
+
+    def compute_output_shape(self, input_shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+        """Return (batch, hidden)."""
+        return (input_shape[0], input_shape[-1])

@@ -12,10 +12,12 @@ from kerazoo.layers.feed_forward import FeedForward
 
 @keras.saving.register_keras_serializable(package="kerazoo")
 class TransformerBlock(keras.layers.Layer):
-    """The encoder block of BERT: y = LN(x + attention(x)), then LN(y + feed_forward(y)).
+    """The block of BERT and GPT: self-attention and a feed-forward network, each with a residual.
 
-    "Post-norm", as in Vaswani et al. 2017 (https://arxiv.org/abs/1706.03762) and Devlin et al. 2018
-    (https://arxiv.org/abs/1810.04805).
+    "Post-norm" is y = LN(x + attention(x)), then LN(y + feed_forward(y)), as in Vaswani et al. 2017
+    (https://arxiv.org/abs/1706.03762), BERT (https://arxiv.org/abs/1810.04805) and GPT-1.
+    "Pre-norm" is y = x + attention(LN(x)), then y + feed_forward(LN(y)), as in GPT-2 (Radford et
+    al. 2019, section 2.3), whose backbone normalises once more after the last block.
 
     Args:
         num_heads: int, attention heads.
@@ -25,6 +27,8 @@ class TransformerBlock(keras.layers.Layer):
         attention_dropout: float, dropout rate on the attention probabilities.
         activation: "gelu", "gelu_approximate" or "relu".
         layer_norm_epsilon: float, added to the variance in both layer norms.
+        normalize_first: bool, pre-norm; False is post-norm.
+        causal: bool, let a position see itself and earlier positions only.
         kernel_initializer: initializer of all kernels.
         **kwargs: `name`, `dtype`, `trainable` of `keras.layers.Layer`.
 
@@ -47,6 +51,8 @@ class TransformerBlock(keras.layers.Layer):
         attention_dropout: float = 0.0,
         activation: str = "gelu",
         layer_norm_epsilon: float = 1e-12,
+        normalize_first: bool = False,
+        causal: bool = False,
         kernel_initializer: Initializer = "glorot_uniform",
         **kwargs: Any,
     ) -> None:
@@ -60,12 +66,15 @@ class TransformerBlock(keras.layers.Layer):
         self.attention_dropout = attention_dropout
         self.activation = activation
         self.layer_norm_epsilon = layer_norm_epsilon
+        self.normalize_first = normalize_first
+        self.causal = causal
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         initializer = keras.initializers.serialize(self.kernel_initializer)
         self.attention = SelfAttention(
             num_heads,
             hidden_dim,
             dropout=attention_dropout,
+            causal=causal,
             kernel_initializer=initializer,
             dtype=self.dtype_policy,
             name="attention",
@@ -109,16 +118,36 @@ class TransformerBlock(keras.layers.Layer):
     ) -> Tensor:
         """Apply the block; see the class."""
         attended, probabilities = self.attention(
-            hidden_states,
+            self.attention_input(hidden_states),
             padding_mask=padding_mask,
             training=training,
             return_attention_scores=True,
         )
+        hidden_states = self.after_attention(hidden_states, attended, training=training)
+        return (hidden_states, probabilities) if return_attention_scores else hidden_states
+
+    def attention_input(self, hidden_states: Tensor) -> Tensor:
+        """Return what the attention reads, (batch, seq, hidden)."""
+        return self.attention_layer_norm(hidden_states) if self.normalize_first else hidden_states
+
+    def after_attention(
+        self, hidden_states: Tensor, attended: Tensor, training: bool | None = None
+    ) -> Tensor:
+        """Return the block's output, given its input and what the attention gave.
+
+        Args:
+            hidden_states: (batch, seq, hidden) float, the block's input.
+            attended: (batch, seq, hidden) float, the attention's output.
+            training: bool, apply dropout.
+        """
         attended = self.dropout_layer(attended, training=training)
+        if self.normalize_first:
+            hidden_states = hidden_states + attended
+            transformed = self.feed_forward(self.feed_forward_layer_norm(hidden_states))
+            return hidden_states + self.dropout_layer(transformed, training=training)
         hidden_states = self.attention_layer_norm(hidden_states + attended)
         transformed = self.dropout_layer(self.feed_forward(hidden_states), training=training)
-        hidden_states = self.feed_forward_layer_norm(hidden_states + transformed)
-        return (hidden_states, probabilities) if return_attention_scores else hidden_states
+        return self.feed_forward_layer_norm(hidden_states + transformed)
 
     def compute_output_shape(self, input_shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
         """Return the shape of the states, which stays as it was."""
@@ -135,5 +164,7 @@ class TransformerBlock(keras.layers.Layer):
             "attention_dropout": self.attention_dropout,
             "activation": self.activation,
             "layer_norm_epsilon": self.layer_norm_epsilon,
+            "normalize_first": self.normalize_first,
+            "causal": self.causal,
             "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
         }

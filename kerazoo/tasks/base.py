@@ -9,7 +9,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from kerazoo.axes import TEXT, TEXT_PAIR
+from kerazoo.axes import TEXT_PAIR
 from kerazoo.conversion.new_folder import updated_folder
 from kerazoo.conversion.report import LoadReport
 from kerazoo.conversion.source import CheckpointSource
@@ -46,6 +46,7 @@ class Task(_TaskBase):
 
     task_name: ClassVar[str]
     preprocessor_cls: ClassVar[type[Preprocessor]]
+    needs_labels: ClassVar[bool] = True
     load_report: LoadReport | None = None
 
     # ---- reading and writing -------------------------------------------------------------------
@@ -175,14 +176,14 @@ class Task(_TaskBase):
         validation_data = self._validation_dataset(validation_data, batch_size)
         columns, y = self._in_memory(x, y)
         if columns is not None:
-            if y is None or len(y) == 0:
+            if self.needs_labels and (y is None or len(y) == 0):
                 raise ValueError(f"Training needs texts with labels. Received: y={y!r}")
             if validation_split and validation_data is None:
                 (columns, y, sample_weight), (x_held, y_held, weight_held) = split_off(
                     (columns, y, sample_weight), validation_split
                 )
                 validation_data = batched(x_held, y_held, weight_held, batch_size, shuffle=False)
-            if is_raw_text(x):
+            if self.preprocessor is not None:
                 self.pairs = TEXT_PAIR in columns
             self._say_truncated(columns)
             x = batched(columns, y, sample_weight, batch_size, shuffle)
@@ -220,7 +221,7 @@ class Task(_TaskBase):
         """Compute outputs; like `keras.Model.predict`, on raw texts too. No texts give no rows."""
         columns, _ = self._in_memory(x, None)
         if columns is not None:
-            if len(tf.nest.flatten(columns)[0]) == 0:
+            if _row_count(columns) == 0:
                 return np.zeros((0, *self.output_shape[1:]), dtype="float32")
             self._say_truncated(columns)
             x, batch_size = batched(columns, None, None, batch_size, shuffle=False), None
@@ -239,6 +240,32 @@ class Task(_TaskBase):
         """Compile as before saving; Keras itself leaves models with a `compile` of their own."""
         self.compile(**keras.saving.deserialize_keras_object(config))
         self.optimizer.build(self.trainable_variables)
+
+    def raw_columns(self, x: Any) -> dict[str, Any] | None:
+        """Return texts in memory as columns, or None if `x` is something else.
+
+        Args:
+            x: what the user passed to `fit`, `evaluate` or `predict`.
+
+        Returns:
+            dict of tensors with one row a text, or pair of texts.
+
+        Raises:
+            ValueError: if the texts are not what the task reads; the message names the row.
+        """
+        return text_columns(x) if is_raw_text(x) else None
+
+    def raw_labels(self, y: Any, rows: int) -> tf.Tensor:
+        """Return labels in memory as the loss takes them.
+
+        Args:
+            y: what the user passed.
+            rows: int, how many there must be.
+
+        Raises:
+            ValueError: for another number of rows or a label that the task does not know.
+        """
+        return label_column(y, self.labels, rows)
 
     def class_numbers(self, class_weight: Mapping[Any, float]) -> dict[int, float]:
         """Return class weights by class number."""
@@ -260,11 +287,9 @@ class Task(_TaskBase):
         """Return checked columns and labels of data in memory; None for a dataset or generator."""
         if self.preprocessor is None:
             return feature_columns(x), y
-        if not is_raw_text(x):
-            return None, y
-        columns = text_columns(x)
-        if y is not None:
-            y = label_column(y, self.labels, int(columns[TEXT].shape[0]))
+        columns = self.raw_columns(x)
+        if columns is not None and y is not None:
+            y = self.raw_labels(y, _row_count(columns))
         return columns, y
 
     def _validation_dataset(self, data: Any, batch_size: int | None) -> Any:
@@ -281,10 +306,13 @@ class Task(_TaskBase):
             return
         count = self.preprocessor.count_truncated(columns)
         if count:
-            rows = int(columns[TEXT].shape[0])
             warnings.warn(
-                f"{count} of {rows} texts are longer than {self.preprocessor.sequence_length} "
+                f"{count} of {_row_count(columns)} texts are longer than {self.preprocessor.sequence_length} "
                 "tokens and were truncated. Raise the preprocessor's `sequence_length` to read "
                 "more of them.",
                 stacklevel=3,
             )
+
+
+def _row_count(columns: Any) -> int:
+    return int(tf.nest.flatten(columns)[0].shape[0])

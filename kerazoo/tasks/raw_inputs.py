@@ -136,6 +136,9 @@ def batched(
     if batch_size is not None and batch_size < 1:
         raise ValueError(f"A batch needs at least one row. Received: batch_size={batch_size!r}")
     parts: list[Any] = [columns]
+    if y is None and sample_weight is not None:
+        # A weight stands behind a label; tasks that take their targets from the texts ignore it.
+        y = tf.zeros_like(sample_weight, dtype=tf.int32)
     if y is not None:
         parts.append(y)
         if sample_weight is not None:

@@ -1,0 +1,302 @@
+"""Causal language modelling: the next token, and texts that are continued token by token."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+import keras_nlp
+import numpy as np
+from keras import ops
+
+from kerazoo.axes import PADDING_MASK, SEQUENCE_OUTPUT, TEXT, TOKEN_IDS, Tensor
+from kerazoo.checks import check_known_arguments, check_positive
+from kerazoo.generation.beam_sampler import BeamSampler
+from kerazoo.generation.generate import PROMPT_IDS, Request, generate_rows
+from kerazoo.metrics.perplexity import Perplexity
+from kerazoo.preprocessing.causal_lm import CausalLMPreprocessor
+from kerazoo.tasks.base import Task
+from kerazoo.tasks.causal_lm_signatures import causal_lm_signatures
+from kerazoo.tasks.serving_signature import ServingSignature
+
+
+@keras.saving.register_keras_serializable(package="kerazoo")
+class CausalLM(Task, keras_nlp.models.CausalLM):
+    """A language model that predicts each token from those before it, and generates text.
+
+    P(next token) = softmax(h W_eᵀ), with the token embedding as output matrix (Radford et al. 2018,
+    equation 2). The loss is the mean cross-entropy over real tokens, Σ w l / Σ w: padding has
+    weight 0, the end token of a text that ends has weight 1.
+
+    Args:
+        backbone: a `GPTBackbone`.
+        preprocessor: a `CausalLMPreprocessor`; None if `fit` and `generate` get ready inputs.
+        **kwargs: `name`, `compile`.
+
+    Outputs:
+        (batch, seq, vocabulary) float32 logits.
+
+    Raises:
+        ValueError: if the backbone does not read from left to right, or the preprocessor packs rows
+            longer than it reads.
+
+    Example:
+        task = kerazoo.CausalLM.from_preset("path/to/gpt2")
+        task.generate("The weather tomorrow", max_new_tokens=20)
+        task.fit(["a text", "another text"], epochs=1)
+    """
+
+    task_name = "causal-lm"
+    preprocessor_cls = CausalLMPreprocessor
+    needs_labels = False
+
+    def __init__(
+        self,
+        backbone: keras.Model,
+        preprocessor: CausalLMPreprocessor | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Create the functional graph on the backbone."""
+        check_known_arguments(
+            type(self).__name__, kwargs, ("name", "compile", "trainable", "dtype")
+        )
+        if not hasattr(backbone, "read_token"):
+            raise ValueError(
+                "A causal language model needs a backbone that reads from left to right, such as "
+                f"GPTBackbone. Received: backbone={type(backbone).__name__}"
+            )
+        if preprocessor is not None:
+            self._check_preprocessor(preprocessor, backbone)
+        self.backbone = backbone
+        self.preprocessor = preprocessor
+        self.pairs = False
+        self.labels: list[str] = []
+        # In float32 under every policy, so that softmax and loss are exact.
+        self.output_activation = keras.layers.Activation("linear", dtype="float32", name="logits")
+        states = backbone(backbone.input)[SEQUENCE_OUTPUT]
+        logits = self.output_activation(backbone.next_token_logits(states))
+        super().__init__(inputs=backbone.input, outputs=logits, **kwargs)
+
+    def compile(
+        self,
+        optimizer: Any = "auto",
+        loss: Any = "auto",
+        *,
+        weighted_metrics: Any = "auto",
+        sampler: Any = "greedy",
+        jit_compile: bool | str = "auto",
+        **kwargs: Any,
+    ) -> None:
+        """Set loss, optimizer, metrics and sampler; each has a default.
+
+        Args:
+            optimizer: "auto" is Adam with a learning rate of 5e-5.
+            loss: "auto" is sparse categorical cross-entropy over real tokens, Σ w l / Σ w.
+            weighted_metrics: "auto" is accuracy and perplexity over real tokens.
+            sampler: how `generate` chooses tokens: "greedy", "random", "top_k", "top_p", "beam",
+                "contrastive", or a `keras_nlp.samplers.Sampler`.
+            jit_compile: "auto" is Keras's choice on JAX and PyTorch and False on TensorFlow, where
+                XLA gains nothing in training on a CPU; generation is compiled on TensorFlow too.
+            **kwargs: further arguments of `keras.Model.compile`.
+        """
+        if optimizer == "auto":
+            optimizer = keras.optimizers.Adam(5e-5)
+        if loss == "auto":
+            loss = keras.losses.SparseCategoricalCrossentropy(
+                from_logits=True, reduction="mean_with_sample_weight"
+            )
+        if weighted_metrics == "auto":
+            weighted_metrics = [
+                keras.metrics.SparseCategoricalAccuracy(name="accuracy"),
+                Perplexity(),
+            ]
+        if jit_compile == "auto" and keras.config.backend() == "tensorflow":
+            jit_compile = False
+        super().compile(
+            optimizer=optimizer,
+            loss=loss,
+            weighted_metrics=weighted_metrics,
+            sampler=_own_sampler(sampler),
+            jit_compile=jit_compile,
+            **kwargs,
+        )
+
+    # ---- generation ----------------------------------------------------------------------------
+
+    def generate(
+        self,
+        inputs: Any,
+        max_length: int | None = None,
+        stop_token_ids: Sequence[int] | str | None = "auto",
+        strip_prompt: bool = False,
+        max_new_tokens: int | None = None,
+        seed: int | None = None,
+        sliding_window: bool = False,
+    ) -> Any:
+        """Continue prompts.
+
+        A prompt gets the same text alone and in a batch (where nothing is drawn at random). The
+        computation is compiled once for each shape: prompts and lengths are rounded up to multiples
+        of 16 for that.
+
+        Args:
+            inputs: a prompt, a list of prompts, or a dataset of batches of them; without a
+                preprocessor a dict of `token_ids` and `padding_mask`, (batch, seq) int, padded to
+                the length that is wanted.
+            max_length: int, tokens of prompt and continuation together; None is the preprocessor's
+                `sequence_length`.
+            stop_token_ids: ids that end a text; "auto" is the tokenizer's end token, None never
+                stops.
+            strip_prompt: bool, return the continuations only.
+            max_new_tokens: int, tokens of each continuation, instead of `max_length`.
+            seed: int, begin the sampler's random numbers with it; None goes on with them.
+            sliding_window: bool, go on past the context limit of the model: whenever it is reached,
+                the second half of the text is read anew. False raises an error instead.
+
+        Returns:
+            str for a single prompt, a list of str for more; without a preprocessor a dict of
+            `token_ids` and `padding_mask`, (batch, seq) int32 arrays.
+
+        Raises:
+            ValueError: for an empty prompt, one that leaves no room, or a length past the limit.
+            TypeError: for prompts that are no texts.
+        """
+        if seed is not None:
+            self._seed_sampler(seed)
+        request = Request(
+            max_length=max_length,
+            max_new_tokens=max_new_tokens,
+            stop_token_ids=self._stop_token_ids(stop_token_ids),
+            strip_prompt=strip_prompt,
+            sliding_window=sliding_window,
+        )
+        return generate_rows(self, inputs, request)
+
+    def generate_step(
+        self, inputs: dict[str, Tensor], stop_token_ids: Sequence[int] | None = None
+    ) -> dict[str, Tensor]:
+        """Generate on tensors alone, compiled as a whole.
+
+        Args:
+            inputs: `token_ids` and `padding_mask`, (batch, seq) int32, to be filled up to `seq`;
+                perhaps `prompt_ids`, (batch, width) int32, the columns that are read at once.
+            stop_token_ids: ids that end a text.
+
+        Returns:
+            `token_ids`, (batch, seq) int32, and `padding_mask`, (batch, seq) bool, which ends with
+            the first stop token after the prompt.
+        """
+        token_ids, padding_mask = inputs[TOKEN_IDS], ops.cast(inputs[PADDING_MASK], "bool")
+        slots = ops.shape(token_ids)[1]
+        prompt_ids = inputs.get(PROMPT_IDS, token_ids)
+        states, cache = self.backbone.read_prompt(prompt_ids, slots)
+        room = slots - ops.shape(prompt_ids)[1]
+        states = ops.pad(states, ((0, 0), (0, room), (0, 0)))
+        index = ops.min(ops.sum(ops.cast(padding_mask, "int32"), axis=-1))
+        every_slot = ops.arange(slots, dtype="int32")[None, None, None, :]
+
+        def next_token(prompt: Tensor, cache: Any, index: Tensor) -> tuple[Tensor, Tensor, Any]:
+            slot = index - 1
+            last = ops.take(prompt, ops.reshape(slot, (1,)), axis=1)
+            states, cache = self.backbone.read_token(
+                last,
+                cache,
+                slot,
+                positions=ops.reshape(slot, (1,)),
+                visible=every_slot <= slot,
+            )
+            states = ops.squeeze(states, axis=1)
+            return self.backbone.next_token_logits(states), states, cache
+
+        token_ids = self.sampler(
+            next=next_token,
+            prompt=token_ids,
+            cache=cache,
+            index=index,
+            mask=padding_mask,
+            stop_token_ids=stop_token_ids,
+            hidden_states=states,
+            model=self,
+        )
+        return {
+            TOKEN_IDS: token_ids,
+            PADDING_MASK: _until_stop(token_ids, padding_mask, stop_token_ids),
+        }
+
+    def make_generate_function(self) -> Any:
+        """Return the compiled generation function; on TensorFlow XLA compiles it."""
+        if self.generate_function is None and keras.config.backend() == "tensorflow":
+            import tensorflow as tf
+
+            jit_compile = not self.run_eagerly
+            function = tf.function(self.generate_step, jit_compile=jit_compile)
+            self.generate_function = self.generate_step if self.run_eagerly else function
+        return super().make_generate_function()
+
+    # ---- export --------------------------------------------------------------------------------
+
+    def serving_signatures(self) -> dict[str, ServingSignature]:
+        """Return `serving_default` (text alone) and `generate` (text and settings, row by row)."""
+        return causal_lm_signatures(self)
+
+    # ---- inside --------------------------------------------------------------------------------
+
+    def raw_columns(self, x: Any) -> dict[str, Any] | None:
+        """Return texts in memory as a column; pairs are refused."""
+        columns = super().raw_columns(x)
+        if columns is not None and list(columns) != [TEXT]:
+            raise ValueError(
+                f"A causal language model reads single texts. Received: keys={sorted(columns)}"
+            )
+        return columns
+
+    def _stop_token_ids(self, stop_token_ids: Sequence[int] | str | None) -> tuple[int, ...] | None:
+        if isinstance(stop_token_ids, str):
+            if stop_token_ids != "auto":
+                raise ValueError(
+                    "`stop_token_ids` is a list of ids, None or 'auto'. "
+                    f"Received: stop_token_ids={stop_token_ids!r}"
+                )
+            end = None
+            if self.preprocessor is not None:
+                end = self.preprocessor.tokenizer.end_token_id
+            return None if end is None else (end,)
+        return tuple(int(number) for number in stop_token_ids) if stop_token_ids else None
+
+    def _seed_sampler(self, seed: int) -> None:
+        for generator in self.sampler._seed_generators:
+            fresh = keras.random.SeedGenerator(seed)
+            generator.state.assign(fresh.state)
+
+    @staticmethod
+    def _check_preprocessor(preprocessor: CausalLMPreprocessor, backbone: Any) -> None:
+        limit = backbone.config.max_sequence_length
+        check_positive("sequence_length", preprocessor.sequence_length)
+        if preprocessor.sequence_length > limit:
+            raise ValueError(
+                f"The backbone reads at most {limit} positions; make the preprocessor's rows "
+                f"shorter. Received: sequence_length={preprocessor.sequence_length}"
+            )
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments."""
+        return super().get_config()
+
+
+def _own_sampler(sampler: Any) -> Any:
+    """Return kerazoo's beam search in place of KerasHub's; any other sampler as it is."""
+    if sampler == "beam":
+        return BeamSampler()
+    if type(sampler) is keras_nlp.samplers.BeamSampler:
+        return BeamSampler(**sampler.get_config())
+    return sampler
+
+
+def _until_stop(
+    token_ids: Tensor, padding_mask: Tensor, stop_token_ids: Sequence[int] | None
+) -> Tensor:
+    """Return True up to the first stop token after the prompt, it included, (batch, seq) bool."""
+    if stop_token_ids is None:
+        return ops.ones_like(token_ids, dtype="bool")
+    stops = ops.any(token_ids[:, :, None] == ops.array(np.asarray(stop_token_ids)), axis=-1)
+    stops = ops.cast(ops.logical_and(stops, ops.logical_not(padding_mask)), "int32")
+    return ops.cumsum(stops, axis=-1) - stops == 0
