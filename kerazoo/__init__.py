@@ -15,8 +15,18 @@ __version__ = "0.1.0"
 _MODULE_OF = {
     "BertBackbone": "kerazoo.backbones.bert",
     "BertConfig": "kerazoo.backbones.bert",
+    "ByteBPETokenizer": "kerazoo.tokenizers.byte_bpe",
+    "CausalLM": "kerazoo.tasks.causal_lm",
+    "CausalLMPreprocessor": "kerazoo.preprocessing.causal_lm",
+    "GPTBPETokenizer": "kerazoo.tokenizers.gpt_bpe",
+    "GPTBackbone": "kerazoo.backbones.gpt",
+    "GPTConfig": "kerazoo.backbones.gpt",
+    "MultipleChoice": "kerazoo.tasks.multiple_choice",
+    "MultipleChoicePreprocessor": "kerazoo.preprocessing.multiple_choice",
     "TextClassifier": "kerazoo.tasks.text_classifier",
     "TextClassifierPreprocessor": "kerazoo.preprocessing.text_classifier",
+    "TextSimilarity": "kerazoo.tasks.text_similarity",
+    "TextSimilarityPreprocessor": "kerazoo.preprocessing.text_similarity",
     "WordPieceTokenizer": "kerazoo.tokenizers.wordpiece",
 }
 _SUBPACKAGES = (

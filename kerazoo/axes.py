@@ -9,6 +9,8 @@ Axes, in the order in which they appear in shapes:
 * ``query``, ``key``: ``seq`` again, as the position that looks and the position that is looked at.
 * ``vocabulary``: the rows of the token embedding matrix.
 * ``classes``: the labels of a classifier.
+* ``choices``: the answers that a multiple-choice task chooses from.
+* ``orders``: the two orders in which a similarity task may read a pair.
 """
 
 from typing import Any, TypeAlias
@@ -33,6 +35,15 @@ TEXT = "text"
 
 TEXT_PAIR = "text_pair"
 """Key of the second text of a pair, (batch,) string."""
+
+CONTEXT = "context"
+"""Key of what a multiple-choice question is about, (batch,) string."""
+
+QUESTION = "question"
+"""Key of a multiple-choice question, (batch,) string."""
+
+CHOICES = "choices"
+"""Key of the answers to choose from, (batch, choices) string; an empty one is padding."""
 
 LABEL = "label"
 """Key of the label, (batch,) string or int32."""

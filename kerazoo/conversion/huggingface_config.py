@@ -1,90 +1,104 @@
-"""Hugging Face's `config.json` of a BERT model and the fields of kerazoo's `BertConfig`."""
+"""Hugging Face's `config.json` and the fields of kerazoo's config dataclasses."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from kerazoo.conversion.json_file import read_json_object
+from kerazoo.conversion.model_type import ConfigTable, ModelType
+from kerazoo.conversion.model_types import (
+    TEXT_CLASSIFICATION,
+    model_type_of,
+    model_type_to_write,
+)
 
 CONFIG_FILE = "config.json"
-CLASSIFIER_ARCHITECTURE = "BertForSequenceClassification"
-
-# BertConfig's field: (config.json's field, the value that an absent field means).
-_FIELDS: dict[str, tuple[str, Any]] = {
-    "vocabulary_size": ("vocab_size", 30522),
-    "num_layers": ("num_hidden_layers", 12),
-    "num_heads": ("num_attention_heads", 12),
-    "hidden_dim": ("hidden_size", 768),
-    "intermediate_dim": ("intermediate_size", 3072),
-    "dropout": ("hidden_dropout_prob", 0.1),
-    "attention_dropout": ("attention_probs_dropout_prob", 0.1),
-    "max_sequence_length": ("max_position_embeddings", 512),
-    "num_segments": ("type_vocab_size", 2),
-    "layer_norm_epsilon": ("layer_norm_eps", 1e-12),
-    "initializer_range": ("initializer_range", 0.02),
-}
-_ACTIVATIONS = {
-    "gelu": "gelu",
-    "gelu_python": "gelu",
-    "gelu_new": "gelu_approximate",
-    "gelu_pytorch_tanh": "gelu_approximate",
-    "relu": "relu",
-}
-_ACTIVATION_NAMES = {"gelu": "gelu", "gelu_approximate": "gelu_pytorch_tanh", "relu": "relu"}
-_SIZES = frozenset(name for name, (_, default) in _FIELDS.items() if isinstance(default, int))
 
 
-def config_fields(config: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """Return the fields of `BertConfig` for the contents of a `config.json`.
-
-    Google's `bert_config.json` has the same names.
-
-    Raises:
-        ValueError: if the values are not numbers or ask for something that kerazoo's BERT
-            does not compute.
-    """
-    fields: dict[str, Any] = {}
-    for name, (key, default) in _FIELDS.items():
-        value = config.get(key, default)
-        number = int if name in _SIZES else (int, float)
-        if isinstance(value, bool) or not isinstance(value, number):
-            kind = "a whole number" if name in _SIZES else "a number"
-            raise ValueError(f"{path}: `{key}` must be {kind}. Received: {key}={value!r}")
-        fields[name] = value
-    activation = config.get("hidden_act", "gelu")
-    if activation not in _ACTIVATIONS:
-        raise ValueError(
-            f"{path}: kerazoo computes the activations {', '.join(_ACTIVATIONS)}. "
-            f"Received: hidden_act={activation!r}"
-        )
-    fields["activation"] = _ACTIVATIONS[activation]
-    return fields
-
-
-def read_huggingface_config(folder: Path) -> dict[str, Any]:
-    """Return the fields of `BertConfig` that a Hugging Face folder asks for.
+def read_model_type(folder: Path) -> ModelType:
+    """Return the kind of model in a Hugging Face folder.
 
     Raises:
         FileNotFoundError: if there is no `config.json`.
-        ValueError: if the model is not a BERT encoder that kerazoo computes exactly.
+        ValueError: if kerazoo does not read this kind.
+    """
+    path = folder / CONFIG_FILE
+    return model_type_of(read_json_object(path), path)
+
+
+def config_fields(config: Mapping[str, Any], path: Path, table: ConfigTable) -> dict[str, Any]:
+    """Return the fields of the config dataclass for the contents of a `config.json`.
+
+    Google's `bert_config.json` has the same names.
+
+    Args:
+        config: the contents.
+        path: the file, for errors.
+        table: the names of the fields.
+
+    Raises:
+        ValueError: if the values are not numbers or ask for something that kerazoo does not
+            compute.
+    """
+    fields: dict[str, Any] = {}
+    for name, (key, default) in table.fields.items():
+        fields[name] = _number(config.get(key, default), key, path, whole=isinstance(default, int))
+    activation = config.get(table.activation_key, table.default_activation)
+    if activation not in table.activations:
+        raise ValueError(
+            f"{path}: kerazoo computes the activations {', '.join(table.activations)}. "
+            f"Received: {table.activation_key}={activation!r}"
+        )
+    fields["activation"] = table.activations[activation]
+    if table.quadruple:
+        inner = None if table.inner_key is None else config.get(table.inner_key)
+        if inner is not None:
+            inner = _number(inner, str(table.inner_key), path, whole=True)
+        fields["intermediate_dim"] = inner or 4 * fields["hidden_dim"]
+    _say_other_dropout(config, path, table)
+    return {**fields, **table.fixed}
+
+
+def _number(value: Any, key: str, path: Path, whole: bool) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
+        kind = "a whole number" if whole else "a number"
+        raise ValueError(f"{path}: `{key}` must be {kind}. Received: {key}={value!r}")
+    return value
+
+
+def _say_other_dropout(config: Mapping[str, Any], path: Path, table: ConfigTable) -> None:
+    """Warn if there are several dropout rates where kerazoo has one."""
+    key, default = table.fields["dropout"]
+    rate = config.get(key, default)
+    for other in table.dropout_keys:
+        if config.get(other, default) != rate:
+            warnings.warn(
+                f"{path}: kerazoo has one dropout rate for embeddings and sublayers and takes that "
+                f"of `{key}`; this matters in training only. "
+                f"Received: {key}={rate!r}, {other}={config.get(other, default)!r}",
+                stacklevel=4,
+            )
+
+
+def read_huggingface_config(folder: Path) -> dict[str, Any]:
+    """Return the fields of the config dataclass that a Hugging Face folder asks for.
+
+    Raises:
+        FileNotFoundError: if there is no `config.json`.
+        ValueError: if the model is none that kerazoo computes exactly.
     """
     path = folder / CONFIG_FILE
     config = read_json_object(path)
-    # Folders from before transformers 2.3 do not say the type; the tensors' names will tell.
-    if config.get("model_type", "bert") != "bert":
-        raise ValueError(
-            f"{path} describes another kind of model; kerazoo reads BERT here. "
-            f"Received: model_type={config.get('model_type')!r}"
-        )
-    if config.get("position_embedding_type", "absolute") != "absolute":
-        raise ValueError(
-            f"{path}: kerazoo's BERT has absolute positions only. Received: "
-            f"position_embedding_type={config['position_embedding_type']!r}"
-        )
-    for flag in ("is_decoder", "add_cross_attention"):
-        if config.get(flag, False):
-            raise ValueError(f"{path}: kerazoo's BERT is an encoder only. Received: {flag}=true")
-    return config_fields(config, path)
+    model_type = model_type_of(config, path)
+    for key, value, sentence in model_type.config.required:
+        found = config.get(key)
+        if found is not None and found != value:
+            shown = str(found).lower() if isinstance(found, bool) else repr(found)
+            raise ValueError(
+                f"{path}: kerazoo's {model_type.title} {sentence}. Received: {key}={shown}"
+            )
+    return config_fields(config, path, model_type.config)
 
 
 def read_architectures(folder: Path) -> tuple[str, ...]:
@@ -93,24 +107,34 @@ def read_architectures(folder: Path) -> tuple[str, ...]:
     return tuple(str(name) for name in names)
 
 
+def read_task(folder: Path) -> str | None:
+    """Return the name of the task that a folder was saved from; None if kerazoo has none."""
+    model_type = read_model_type(folder)
+    architectures = read_architectures(folder)
+    for task_name, names in model_type.read_architectures.items():
+        if names.intersection(architectures):
+            return task_name
+    # Folders from before transformers name no architecture; there the names of labels say it.
+    has_labels = "id2label" in read_json_object(folder / CONFIG_FILE)
+    if not architectures and has_labels and TEXT_CLASSIFICATION in model_type.read_architectures:
+        return TEXT_CLASSIFICATION
+    return None
+
+
 def read_labels(folder: Path) -> list[str] | None:
     """Return the label names of a text classifier in the order of its classes.
 
     Returns:
-        The names; None if the folder holds no text classifier.
+        The names; None if the folder holds no text classifier that kerazoo has.
 
     Raises:
         ValueError: if `id2label` is not numbered 0, 1, 2, …, or the head is no single-label
             classifier.
     """
+    if read_task(folder) != TEXT_CLASSIFICATION:
+        return None
     path = folder / CONFIG_FILE
     config = read_json_object(path)
-    # Folders from before transformers name no architecture; there the names say it.
-    architectures = config.get("architectures")
-    if CLASSIFIER_ARCHITECTURE not in (architectures or ()) and (
-        architectures or "id2label" not in config
-    ):
-        return None
     kind = config.get("problem_type") or "single_label_classification"
     if kind != "single_label_classification":
         raise ValueError(
@@ -139,23 +163,39 @@ def read_head_dropout(folder: Path) -> float | None:
 def huggingface_config(
     fields: Mapping[str, Any],
     labels: Sequence[str] | None = None,
-    pad_token_id: int | None = None,
     head_dropout: float | None = None,
+    special_token_ids: Mapping[str, int | None] | None = None,
+    family: str = "bert",
+    task_name: str | None = None,
 ) -> dict[str, Any]:
     """Return the contents of `config.json` for a model.
 
     Args:
-        fields: the fields of `BertConfig`.
-        labels: label names of a text classifier; None for a bare encoder.
-        pad_token_id: vocabulary id of the padding token.
-        head_dropout: dropout rate before the head; None means that of the hidden layers.
+        fields: the fields of the backbone's config dataclass.
+        labels: label names of a text classifier; None for any other model.
+        head_dropout: dropout rate before its head; None means that of the hidden layers.
+        special_token_ids: `pad_token_id` and the like.
+        family: the backbone's family.
+        task_name: the task; None is a text classifier if there are labels, else the bare backbone.
+
+    Raises:
+        ValueError: if Hugging Face has no class for the task, or no field for a value.
     """
-    architecture = "BertModel" if labels is None else CLASSIFIER_ARCHITECTURE
-    config: dict[str, Any] = {"architectures": [architecture], "model_type": "bert"}
-    config.update({key: fields[name] for name, (key, _) in _FIELDS.items()})
-    config["hidden_act"] = _ACTIVATION_NAMES[fields["activation"]]
-    config["position_embedding_type"] = "absolute"
-    config["pad_token_id"] = 0 if pad_token_id is None else pad_token_id
+    model_type = model_type_to_write(family, fields)
+    table = model_type.config
+    if task_name is None and labels is not None:
+        task_name = TEXT_CLASSIFICATION
+    config: dict[str, Any] = {
+        "architectures": [_architecture(model_type, task_name)],
+        "model_type": model_type.name,
+    }
+    config.update({key: fields[name] for name, (key, _) in table.fields.items()})
+    config.update(dict.fromkeys(table.dropout_keys, fields["dropout"]))
+    config[table.activation_key] = _activation_name(fields["activation"], model_type)
+    if table.quadruple:
+        config.update(_inner_width(fields, model_type))
+    config.update(table.written)
+    config.update(special_token_ids or {})
     config["dtype"] = config["torch_dtype"] = "float32"
     if labels is not None:
         config["classifier_dropout"] = head_dropout
@@ -163,3 +203,38 @@ def huggingface_config(
         config["id2label"] = {str(number): label for number, label in enumerate(labels)}
         config["label2id"] = {label: number for number, label in enumerate(labels)}
     return config
+
+
+def _architecture(model_type: ModelType, task_name: str | None) -> str:
+    if task_name not in model_type.architectures:
+        raise ValueError(
+            f"Hugging Face's {model_type.title} has no head that computes the same as kerazoo's, "
+            "so only the backbone can be written: task.backbone.export_to_transformers(path). "
+            f"Received: task={task_name!r}"
+        )
+    return model_type.architectures[task_name]
+
+
+def _activation_name(activation: str, model_type: ModelType) -> str:
+    names = model_type.config.activation_names
+    if activation not in names:
+        raise ValueError(
+            f"Hugging Face's {model_type.title} has the activations {', '.join(names)} only, so "
+            f"the model cannot be written as one. Received: activation={activation!r}"
+        )
+    return names[activation]
+
+
+def _inner_width(fields: Mapping[str, Any], model_type: ModelType) -> dict[str, int | None]:
+    """Return the field for the width of the feed-forward networks, null if it is the usual one."""
+    width, usual = fields["intermediate_dim"], 4 * fields["hidden_dim"]
+    key = model_type.config.inner_key
+    if key is not None:
+        return {key: None if width == usual else width}
+    if width != usual:
+        raise ValueError(
+            f"Hugging Face's {model_type.title} has feed-forward networks four times as wide as "
+            "its states, so the model cannot be written as one. "
+            f"Received: intermediate_dim={width}, hidden_dim={fields['hidden_dim']}"
+        )
+    return {}

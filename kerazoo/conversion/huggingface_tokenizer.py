@@ -44,9 +44,9 @@ def read_huggingface_tokenizer(folder: Path) -> dict[str, Any]:
         FileNotFoundError: if there is neither `vocab.txt` nor `tokenizer.json`.
         ValueError: if a file is damaged or the tokenizer is not BERT's WordPiece.
     """
-    config = _read_optional(folder / TOKENIZER_CONFIG_FILE)
-    whole = _read_optional(folder / TOKENIZER_FILE)
-    specials = {**_read_optional(folder / SPECIAL_TOKENS_FILE), **config}
+    config = read_optional(folder / TOKENIZER_CONFIG_FILE)
+    whole = read_optional(folder / TOKENIZER_FILE)
+    specials = {**read_optional(folder / SPECIAL_TOKENS_FILE), **config}
     normalizer = _normalizer(whole, folder / TOKENIZER_FILE) if whole else {}
     _check_class(config.get("tokenizer_class"), bool(whole), folder / TOKENIZER_CONFIG_FILE)
     if whole and config.get("tokenizer_class") in _PLAIN_CLASSES:
@@ -55,7 +55,7 @@ def read_huggingface_tokenizer(folder: Path) -> dict[str, Any]:
     for argument, (key, whole_key, default) in _NORMALIZATION.items():
         settings[argument] = config.get(key, normalizer.get(whole_key, default))
     for argument, (key, default_token) in _SPECIAL_TOKENS.items():
-        settings[argument] = _text(specials.get(key)) or default_token
+        settings[argument] = token_text(specials.get(key)) or default_token
     limit = whole.get("model", {}).get("max_input_chars_per_word")
     if limit is not None:
         settings["max_characters_per_word"] = int(limit)
@@ -71,11 +71,12 @@ def check_vocabulary_fits(vocabulary: list[str], rows: int, folder: Path) -> Non
         )
 
 
-def _read_optional(path: Path) -> dict[str, Any]:
+def read_optional(path: Path) -> dict[str, Any]:
+    """Return the JSON object in a file, {} if there is no such file."""
     return read_json_object(path) if path.is_file() else {}
 
 
-def _text(token: Any) -> str | None:
+def token_text(token: Any) -> str | None:
     """Return the string of a token that may be written as an object."""
     return token.get("content") if isinstance(token, dict) else token
 
@@ -122,11 +123,25 @@ def _vocabulary(folder: Path, whole: Mapping[str, Any], config: Mapping[str, Any
         raise FileNotFoundError(
             f"{folder} holds no tokenizer. Expected {VOCABULARY_FILE} or {TOKENIZER_FILE}."
         )
+    return in_id_order_with_added_tokens(by_id, path, whole, config)
+
+
+def in_id_order_with_added_tokens(
+    by_id: dict[int, Any], path: Path, whole: Mapping[str, Any], config: Mapping[str, Any]
+) -> list[str]:
+    """Return the tokens in the order of their ids, those that were added included.
+
+    Args:
+        by_id: the tokens of the vocabulary.
+        path: the file that they come from.
+        whole: the contents of `tokenizer.json`, {} if there is none.
+        config: the contents of `tokenizer_config.json`, likewise.
+    """
     for token in whole.get("added_tokens") or ():
         by_id.setdefault(int(token["id"]), token["content"])
     for number, token in (config.get("added_tokens_decoder") or {}).items():
-        by_id.setdefault(int(number), _text(token))
-    for token, number in _read_optional(folder / ADDED_TOKENS_FILE).items():
+        by_id.setdefault(int(number), token_text(token))
+    for token, number in read_optional(path.parent / ADDED_TOKENS_FILE).items():
         by_id.setdefault(int(number), token)
     if sorted(by_id) != list(range(len(by_id))):
         raise ValueError(f"{path}: the ids of the vocabulary have a gap; every id needs a token.")
@@ -150,9 +165,9 @@ def tokenizer_files(settings: Mapping[str, Any], max_length: int) -> dict[str, s
     }
     return {
         VOCABULARY_FILE: "".join(f"{token}\n" for token in vocabulary),
-        TOKENIZER_CONFIG_FILE: _as_json(config),
-        SPECIAL_TOKENS_FILE: _as_json(specials),
-        TOKENIZER_FILE: _as_json(_whole_tokenizer(settings, vocabulary, specials)),
+        TOKENIZER_CONFIG_FILE: as_json(config),
+        SPECIAL_TOKENS_FILE: as_json(specials),
+        TOKENIZER_FILE: as_json(_whole_tokenizer(settings, vocabulary, specials)),
     }
 
 
@@ -204,5 +219,6 @@ def _sequence(name: str, segment: int) -> dict[str, Any]:
     return {"Sequence": {"id": name, "type_id": segment}}
 
 
-def _as_json(content: Mapping[str, Any]) -> str:
+def as_json(content: Mapping[str, Any]) -> str:
+    """Return the text of a JSON file."""
     return json.dumps(content, ensure_ascii=False, indent=2) + "\n"

@@ -63,8 +63,10 @@ def load_weights(
     _check_missing(missing, plan, checkpoint)
     for variable, tensor, rule in plan:
         _check_fits(variable, tensor, rule)
-    for variable, tensor, rule in plan:
-        variable.assign(_values(tensor, rule))
+    for tensor, filled in _by_tensor(plan):
+        values = tensor.read()
+        for variable, rule in filled:
+            variable.assign(_of_rule(values, rule))
     used = {tensor.name for _, tensor, _ in plan}
     return LoadReport(
         loaded=tuple(variable.path for variable, _, _ in plan),
@@ -118,13 +120,18 @@ def _check_fits(variable: Any, tensor: StoredTensor, rule: Rule) -> None:
     """Raise unless the tensor has the variable's shape and the variable holds floats."""
     expected = tuple(variable.shape)
     stored = tensor.shape[::-1] if rule.transpose else tensor.shape
+    inside = ""
+    if rule.part is not None:
+        number, count = rule.part
+        expected = (*expected[:-1], expected[-1] * count)
+        inside = f", which is part {number + 1} of {count} of it"
     if stored != expected:
         axes = range(min(len(stored), len(expected), len(rule.fields)))
         fields = [rule.fields[axis] for axis in axes if stored[axis] != expected[axis]]
         decided = f" {' and '.join(dict.fromkeys(fields))} decides this size." if fields else ""
         raise ValueError(
             f"The tensor {tensor.name!r} in {tensor.file} does not fit the variable "
-            f"{variable.path!r}.{decided} Received: shape {stored}, expected {expected}"
+            f"{variable.path!r}{inside}.{decided} Received: shape {stored}, expected {expected}"
         )
     if str(variable.dtype).startswith(("int", "uint")):
         raise ValueError(
@@ -133,6 +140,21 @@ def _check_fits(variable: Any, tensor: StoredTensor, rule: Rule) -> None:
         )
 
 
-def _values(tensor: StoredTensor, rule: Rule) -> np.ndarray:
-    values = tensor.read()
-    return np.ascontiguousarray(values.T) if rule.transpose else values
+def _by_tensor(plan: _Plan) -> Iterator[tuple[StoredTensor, list[tuple[Any, Rule]]]]:
+    """Yield each tensor, so that it is read once, with the variables that it fills."""
+    filled: dict[str, list[tuple[Any, Rule]]] = {}
+    tensors: dict[str, StoredTensor] = {}
+    for variable, tensor, rule in plan:
+        tensors[tensor.name] = tensor
+        filled.setdefault(tensor.name, []).append((variable, rule))
+    for name, tensor in tensors.items():
+        yield tensor, filled[name]
+
+
+def _of_rule(values: np.ndarray, rule: Rule) -> np.ndarray:
+    """Return what a variable takes of a tensor's values."""
+    values = values.T if rule.transpose else values
+    if rule.part is not None:
+        number, count = rule.part
+        values = np.split(values, count, axis=-1)[number]
+    return np.ascontiguousarray(values)

@@ -4,11 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kerazoo.conversion import google_tf1, hub, huggingface_config, huggingface_tokenizer
+from kerazoo.conversion import google_tf1, hub, huggingface_config, tokenizer_kinds
 from kerazoo.conversion.checkpoint_files import WEIGHT_FILE_NAMES
 from kerazoo.conversion.huggingface_tensors import open_huggingface
+from kerazoo.conversion.huggingface_tokenizer import check_vocabulary_fits
 from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.loading import Checkpoint, load_weights, model_variables
+from kerazoo.conversion.model_types import BERT, TEXT_CLASSIFICATION
 from kerazoo.conversion.report import LoadReport
 
 KERAZOO = "kerazoo"
@@ -30,39 +32,62 @@ class CheckpointSource:
     folder: Path
     format: str
 
+    @property
+    def family(self) -> str:
+        """The backbone's family: "bert", "gpt", or that of another backbone of KerasHub."""
+        if self.format == GOOGLE_TF1:
+            return BERT.family
+        if self.format == HUGGINGFACE:
+            return huggingface_config.read_model_type(self.folder).family
+        content = read_json_object(self.folder / huggingface_config.CONFIG_FILE)
+        return str(content["class_name"]).removesuffix("Backbone").lower()
+
     def backbone_config(self) -> dict[str, Any]:
         """Return the fields of the backbone's config dataclass."""
         if self.format == GOOGLE_TF1:
             return google_tf1.read_google_config(self.folder)
         return huggingface_config.read_huggingface_config(self._foreign_folder())
 
-    def tokenizer_settings(self) -> dict[str, Any]:
-        """Return the arguments of `WordPieceTokenizer`, its vocabulary as a list of tokens.
+    def tokenizer_kind_and_settings(self) -> tuple[str, dict[str, Any]]:
+        """Return the kind of tokenizer ("wordpiece", "byte_bpe", "gpt_bpe") and its arguments.
 
         Raises:
-            ValueError: if the vocabulary is larger than the embedding matrix.
+            FileNotFoundError: if the checkpoint has no tokenizer.
+            ValueError: if kerazoo does not have its tokenizer, or the vocabulary is larger than
+                the embedding matrix.
         """
         if self.format == GOOGLE_TF1:
+            kind = tokenizer_kinds.WORDPIECE
             settings = google_tf1.read_google_tokenizer(self.folder)
         else:
-            settings = huggingface_tokenizer.read_huggingface_tokenizer(self._foreign_folder())
+            folder = self._foreign_folder()
+            model_type = huggingface_config.read_model_type(folder)
+            kind, settings = tokenizer_kinds.read_tokenizer(folder, model_type)
         rows = self.backbone_config()["vocabulary_size"]
-        huggingface_tokenizer.check_vocabulary_fits(settings["vocabulary"], rows, self.folder)
-        return settings
+        check_vocabulary_fits(settings["vocabulary"], rows, self.folder)
+        return kind, settings
+
+    def tokenizer_settings(self) -> dict[str, Any]:
+        """Return the arguments of the tokenizer's class, its vocabulary as a list of tokens."""
+        return self.tokenizer_kind_and_settings()[1]
 
     def tokenizer(self) -> Any:
-        """Return the `WordPieceTokenizer` of the checkpoint."""
-        from kerazoo.tokenizers.wordpiece import WordPieceTokenizer  # imports TensorFlow
+        """Return the tokenizer of the checkpoint."""
+        return tokenizer_kinds.new_tokenizer(*self.tokenizer_kind_and_settings())
 
-        return WordPieceTokenizer(**self.tokenizer_settings())
+    def task_name(self) -> str | None:
+        """Return the name of the task whose model a foreign checkpoint is; None if it is none."""
+        if self.format == GOOGLE_TF1:
+            return None
+        return huggingface_config.read_task(self._foreign_folder())
 
     def task_config(self, task_name: str) -> dict[str, Any]:
         """Return constructor arguments of a task whose head the checkpoint holds; {} if none.
 
         Args:
-            task_name: the task's name, "text-classification".
+            task_name: the task's name, for example "text-classification".
         """
-        labels = self.labels() if task_name == "text-classification" else None
+        labels = self.labels() if task_name == TEXT_CLASSIFICATION else None
         if labels is None:
             return {}
         dropout = self.head_dropout()

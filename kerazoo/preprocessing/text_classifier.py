@@ -66,6 +66,12 @@ class TextClassifierPreprocessor(Preprocessor):
     ) -> dict[str, tf.Tensor]:
         """Return the backbone's inputs for one or two text tensors, (batch,) string."""
         segments = [self.tokenizer.tokenize(part) for part in texts]
+        return self.pack_segments(segments, pad_to_multiple_of)
+
+    def pack_segments(
+        self, segments: Sequence[tf.RaggedTensor], pad_to_multiple_of: int | None
+    ) -> dict[str, tf.Tensor]:
+        """Return the backbone's inputs for the ids of one or two texts, (batch, tokens) int32."""
         return pack(segments, self.template, self.sequence_length, pad_to_multiple_of)
 
     def count_truncated(self, x: Any, batch_size: int = 1024) -> int:

@@ -47,6 +47,7 @@ class Task(_TaskBase):
     task_name: ClassVar[str]
     preprocessor_cls: ClassVar[type[Preprocessor]]
     needs_labels: ClassVar[bool] = True
+    needs_task_tokens: ClassVar[bool] = False
     load_report: LoadReport | None = None
 
     # ---- reading and writing -------------------------------------------------------------------
@@ -121,8 +122,10 @@ class Task(_TaskBase):
             self.backbone.config,
             path,
             tokenizer=tokenizer,
-            labels=getattr(self, "labels", None),
+            labels=getattr(self, "labels", None) or None,
             head_dropout=getattr(self, "dropout", None),
+            family=self.backbone.family,
+            task_name=self.task_name,
         )
 
     def export(self, base_dir: str | Path, **kwargs: Any) -> Path:
@@ -222,7 +225,7 @@ class Task(_TaskBase):
         columns, _ = self._in_memory(x, None)
         if columns is not None:
             if _row_count(columns) == 0:
-                return np.zeros((0, *self.output_shape[1:]), dtype="float32")
+                return self.no_rows()
             self._say_truncated(columns)
             x, batch_size = batched(columns, None, None, batch_size, shuffle=False), None
         return super().predict(x=x, batch_size=batch_size, **kwargs)
@@ -267,6 +270,10 @@ class Task(_TaskBase):
         """
         return label_column(y, self.labels, rows)
 
+    def no_rows(self) -> np.ndarray:
+        """Return what `predict` gives for no texts."""
+        return np.zeros((0, *self.output_shape[1:]), dtype="float32")
+
     def class_numbers(self, class_weight: Mapping[Any, float]) -> dict[int, float]:
         """Return class weights by class number."""
         return dict(class_weight)
@@ -307,8 +314,8 @@ class Task(_TaskBase):
         count = self.preprocessor.count_truncated(columns)
         if count:
             warnings.warn(
-                f"{count} of {_row_count(columns)} texts are longer than {self.preprocessor.sequence_length} "
-                "tokens and were truncated. Raise the preprocessor's `sequence_length` to read "
+                f"{count} of {_row_count(columns)} texts are longer than "
+                f"{self.preprocessor.sequence_length} tokens and were truncated. Raise the preprocessor's `sequence_length` to read "
                 "more of them.",
                 stacklevel=3,
             )

@@ -5,7 +5,6 @@ from typing import Any
 
 import keras
 import keras_nlp
-import numpy as np
 from keras import ops
 
 from kerazoo.axes import PADDING_MASK, SEQUENCE_OUTPUT, TEXT, TOKEN_IDS, Tensor
@@ -297,6 +296,8 @@ def _until_stop(
     """Return True up to the first stop token after the prompt, it included, (batch, seq) bool."""
     if stop_token_ids is None:
         return ops.ones_like(token_ids, dtype="bool")
-    stops = ops.any(token_ids[:, :, None] == ops.array(np.asarray(stop_token_ids)), axis=-1)
+    stops = ops.any(
+        token_ids[:, :, None] == ops.array(stop_token_ids, dtype=token_ids.dtype), axis=-1
+    )
     stops = ops.cast(ops.logical_and(stops, ops.logical_not(padding_mask)), "int32")
     return ops.cumsum(stops, axis=-1) - stops == 0

@@ -11,27 +11,27 @@ from kerazoo.layers.pooling import MeanPooler
 POOLINGS = ("pooled", "mean")
 
 
-def pooled_output(
+def pooled_and_sequence_output(
     backbone: keras.Model, inputs: dict[str, Tensor], pooling: str = "pooled"
-) -> Tensor:
-    """Encode and return one vector a text, (batch, hidden).
+) -> tuple[Tensor, Tensor]:
+    """Encode and return one vector a text, (batch, hidden), and all states, (batch, seq, hidden).
 
     Args:
         backbone: any encoder that outputs a sequence of states, (batch, seq, hidden), or a dict
             with `sequence_output` and perhaps `pooled_output`.
         inputs: its inputs.
-        pooling: "pooled" is the backbone's own pooled vector (BERT: tanh layer on `[CLS]`), or the
-            first state where it has none; "mean" is the mean of the real tokens' states.
+        pooling: "pooled" is the backbone's own pooled vector (BERT: tanh layer on `[CLS]`; GPT: the
+            state of the last real token), or the first state where it has none; "mean" is the
+            mean of the real tokens' states.
 
     Raises:
         ValueError: if the outputs hold no sequence, or `pooling` is another word.
     """
     check_one_of("pooling", pooling, POOLINGS)
     outputs: Any = backbone(inputs)
+    pooled = None
     if isinstance(outputs, dict):
-        if pooling == "pooled" and POOLED_OUTPUT in outputs:
-            return outputs[POOLED_OUTPUT]
-        outputs = outputs.get(SEQUENCE_OUTPUT)
+        outputs, pooled = outputs.get(SEQUENCE_OUTPUT), outputs.get(POOLED_OUTPUT)
     if outputs is None or len(outputs.shape) != 3:
         raise ValueError(
             "The backbone must output a sequence of states, (batch, seq, hidden). "
@@ -39,5 +39,5 @@ def pooled_output(
         )
     if pooling == "mean":
         pooler = MeanPooler(dtype=backbone.dtype_policy, name="mean_pooler")
-        return pooler(outputs, padding_mask=inputs[PADDING_MASK])
-    return outputs[:, 0, :]
+        pooled = pooler(outputs, padding_mask=inputs[PADDING_MASK])
+    return outputs[:, 0, :] if pooled is None else pooled, outputs

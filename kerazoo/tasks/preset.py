@@ -8,11 +8,12 @@ import keras_nlp
 
 import kerazoo
 from kerazoo.backbones.base import quantized_dtype
-from kerazoo.backbones.bert import BertBackbone
+from kerazoo.backbones.registry import backbone_class
 from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.preset_weights import check_preset_weights
 from kerazoo.conversion.source import CheckpointSource, open_checkpoint
 from kerazoo.preprocessing.base import Preprocessor
+from kerazoo.tasks.task_tokens import lacks_task_token_rows, with_task_token_rows
 
 TASK_FILE = "task.json"
 HEAD_FILE = "task.weights.h5"
@@ -64,9 +65,11 @@ def _from_kerazoo(
     if arguments.get("preprocessor") is None:
         limit = getattr(getattr(backbone, "config", None), "max_sequence_length", None)
         arguments["preprocessor"] = _saved_preprocessor(task_class, folder, packing, limit)
+    if task_class.needs_task_tokens and arguments["preprocessor"] is not None:
+        backbone = with_task_token_rows(backbone, arguments["preprocessor"].tokenizer)
     saved = _saved_config(task_class, folder)
     task = task_class(backbone=backbone, **task_class.merge_config(saved, arguments))
-    if load_weights and task_class.same_head(saved, task):
+    if load_weights and task.has_task_weights() and task_class.same_head(saved, task):
         check_preset_weights(folder, HEAD_FILE)
         task.load_task_weights(folder / HEAD_FILE)
     return task
@@ -97,7 +100,9 @@ def _saved_preprocessor(
         return None
     saved = read_json_object(file)
     if saved["class_name"] == task_class.preprocessor_cls.__name__:
-        saved["config"].update(packing, labels=None)
+        saved["config"].update(packing)
+        if "labels" in saved["config"]:
+            saved["config"]["labels"] = None
         layer = keras.saving.deserialize_keras_object(saved)
         layer.load_preset_assets(str(folder))
         return layer
@@ -114,15 +119,23 @@ def _from_foreign(
     packing: dict[str, Any],
     arguments: dict[str, Any],
 ) -> TaskType:
-    backbone = BertBackbone(**source.backbone_config(), dtype=dtype)
+    backbone = backbone_class(source.family)(**source.backbone_config(), dtype=dtype)
     if arguments.get("preprocessor") is None:
         limit = backbone.config.max_sequence_length
         preprocessor = _new_preprocessor(task_class, source.tokenizer(), packing, limit)
         arguments["preprocessor"] = preprocessor
+    report = None
+    tokenizer = arguments["preprocessor"].tokenizer
+    if task_class.needs_task_tokens and lacks_task_token_rows(backbone, tokenizer):
+        # The checkpoint's own matrix is read before it grows; its head, if any, never saw the new
+        # tokens.
+        report = source.load_backbone(backbone) if load_weights else None
+        backbone = with_task_token_rows(backbone, tokenizer)
     saved = source.task_config(task_class.task_name)
     task = task_class(backbone=backbone, **task_class.merge_config(saved, arguments))
     if load_weights:
-        task.load_report = source.load_task(task, with_head=task_class.same_head(saved, task))
+        with_head = task_class.same_head(saved, task)
+        task.load_report = report or source.load_task(task, with_head=with_head)
         backbone.load_report = task.load_report
     return task
 
@@ -133,5 +146,7 @@ def _new_preprocessor(
     packing: dict[str, Any],
     limit: int | None,
 ) -> Preprocessor:
+    if task_class.needs_task_tokens and getattr(tokenizer, "task_tokens", True) is False:
+        tokenizer = tokenizer.with_task_tokens()
     longest = min(DEFAULT_SEQUENCE_LENGTH, limit or DEFAULT_SEQUENCE_LENGTH)
     return task_class.preprocessor_cls(tokenizer, **{"sequence_length": longest, **packing})

@@ -102,6 +102,35 @@ def label_column(y: Any, labels: Sequence[str], rows: int) -> tf.Tensor:
     return tf.constant(values, dtype=tf.int32)
 
 
+def score_column(y: Any, rows: int) -> tf.Tensor:
+    """Return scores as floats.
+
+    Args:
+        y: numbers, one a row.
+        rows: int, how many there must be.
+
+    Returns:
+        (rows,) float32.
+
+    Raises:
+        ValueError: for another number of rows, or something else than finite numbers.
+    """
+    values = np.asarray(y)
+    if values.shape != (rows,):
+        raise ValueError(
+            f"There must be one score for each of the {rows} texts. "
+            f"Received: y of shape {values.shape}"
+        )
+    if rows and values.dtype.kind not in "iuf":
+        raise ValueError(
+            "Scores must be numbers; for labels make the task with `labels=[…]`. "
+            f"Received: y of dtype {values.dtype}"
+        )
+    for row in np.flatnonzero(~np.isfinite(values.astype("float64")))[:1]:
+        raise ValueError(f"Row {row} has no finite score. Received: y={float(values[row])}")
+    return tf.constant(values, dtype=tf.float32)
+
+
 def feature_columns(x: Any) -> Any:
     """Return ready features in memory as NumPy arrays.
 

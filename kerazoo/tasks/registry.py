@@ -9,6 +9,9 @@ from kerazoo.checks import check_one_of
 
 TASKS: dict[str, tuple[str, str]] = {
     "text-classification": ("kerazoo.tasks.text_classifier", "TextClassifier"),
+    "text-similarity": ("kerazoo.tasks.text_similarity", "TextSimilarity"),
+    "multiple-choice": ("kerazoo.tasks.multiple_choice", "MultipleChoice"),
+    "causal-lm": ("kerazoo.tasks.causal_lm", "CausalLM"),
 }
 """Task name: module and class."""
 

@@ -25,8 +25,9 @@ class Tokenizer(keras_nlp.tokenizers.Tokenizer):
     TensorFlow tensors, on every backend, so that ids are equal eagerly, in `tf.data` and in a
     SavedModel. Nothing is mutable and no lookup table needs to be initialised.
 
-    Subclasses define `tokenize_rows`, `tokenize_rows_with_offsets`, the vocabulary methods of
-    KerasHub's class, and their special tokens through `_add_special_token`.
+    Subclasses define `tokenize_rows`, `tokenize_rows_with_offsets`, `has_vocabulary`,
+    `template_token_ids`, the vocabulary methods of KerasHub's class, and their special tokens
+    through `_add_special_token`.
 
     Args:
         dtype: "int32", the dtype of ids.
@@ -38,6 +39,16 @@ class Tokenizer(keras_nlp.tokenizers.Tokenizer):
         super().__init__(dtype=dtype, _allow_python_workflow=False, **kwargs)
         if self.compute_dtype != ID_DTYPE:
             raise ValueError(f"Tokenizers return {ID_DTYPE} ids. Received: dtype={dtype!r}")
+
+    @property
+    def has_vocabulary(self) -> bool:
+        """Whether a vocabulary was given; one read from a `.keras` file gets its own last."""
+        raise TypeError(f"{type(self).__name__} does not define `has_vocabulary`.")
+
+    @property
+    def template_token_ids(self) -> tuple[int, int, int, int]:
+        """The ids of start, separator, end and padding of a packed row."""
+        raise TypeError(f"{type(self).__name__} does not define `template_token_ids`.")
 
     def tokenize_rows(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Return ids of valid UTF-8 texts, (batch,) string -> (batch, tokens) int32."""

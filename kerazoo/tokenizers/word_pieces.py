@@ -6,14 +6,13 @@ from collections.abc import Sequence
 import tensorflow as tf
 import tensorflow_text as tf_text
 
+from kerazoo.tokenizers.bert_characters import PUNCTUATION, WHITE_SPACE
 from kerazoo.tokenizers.long_words import Pieces, replace_long_words
 from kerazoo.tokenizers.token_rows import row_of_each_token
 
 SUFFIX_INDICATOR = "##"
 _BYTES_PER_CHARACTER = 4  # the most that UTF-8 needs
 _NEVER_IN_WORDS = re.compile(r"[\0\s\ufffd]")
-_WHITE_SPACE = r"[\t\n\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]"
-_PUNCTUATION = r"[!-/:-@\[-`{-~\p{P}]"
 
 
 class WordPieces:
@@ -73,7 +72,7 @@ class WordPieces:
     def _split_and_match(self, texts: tf.Tensor) -> Pieces:
         """Split into words here, as the matcher always splits around Han characters."""
         words, word_starts, _ = tf_text.regex_split_with_offsets(
-            texts, f"{_WHITE_SPACE}|{_PUNCTUATION}", _PUNCTUATION
+            texts, f"{WHITE_SPACE}|{PUNCTUATION}", PUNCTUATION
         )
         ids, starts, ends = self._matcher.tokenize_with_offsets(words)
         shift = tf.gather(word_starts.flat_values, row_of_each_token(starts.values))

@@ -97,6 +97,12 @@ class WordPieceTokenizer(Tokenizer):
         """Whether a vocabulary was given; one read from a `.keras` file gets its own last."""
         return self._encoder is not None
 
+    @property
+    def template_token_ids(self) -> tuple[int, int, int, int]:
+        """The ids of [CLS], [SEP], [SEP] and [PAD]: start, separator, end and padding of a row."""
+        self._ready()
+        return self.cls_token_id, self.sep_token_id, self.sep_token_id, self.pad_token_id
+
     def set_vocabulary(self, vocabulary: str | Path | Iterable[str]) -> None:
         """Give the tokenizer its vocabulary, or another one.
 

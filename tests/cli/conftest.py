@@ -34,6 +34,23 @@ def huggingface_folder(make_tiny_text_classifier, tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="session")
+def make_language_model():
+    """A function that builds a language model of GPT-2's kind, or of GPT-1's."""
+    from tiny_gpt import tiny_byte_tokenizer, tiny_gpt
+
+    from kerazoo import CausalLM, CausalLMPreprocessor
+
+    def make(normalize_first=True):
+        # Four times as wide inside, which is all that Hugging Face's GPT-1 can be.
+        sizes = {"vocabulary_size": 262, "intermediate_dim": 80}
+        backbone = tiny_gpt(normalize_first=normalize_first, **sizes)
+        tokenizer = tiny_byte_tokenizer(task_tokens=False)
+        return CausalLM(backbone, CausalLMPreprocessor(tokenizer, sequence_length=37))
+
+    return make
+
+
 @pytest.fixture
 def rows(tmp_path):
     """Labelled rows in a file: 12 for training, 5 for validation."""

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
+from keras import ops
 from safetensors.numpy import load_file
 
-from kerazoo import BertBackbone, TextClassifier
+from kerazoo import BertBackbone, CausalLM, GPTBackbone, TextClassifier
 from kerazoo.cli.convert_checkpoint import convert_checkpoint
 from kerazoo.cli.describe_model import describe_model
 
@@ -57,3 +58,44 @@ def test_a_backbone_may_have_no_tokenizer(tiny_backbone, tmp_path):
     convert_checkpoint(str(tmp_path / "own"), str(tmp_path / "again"), "huggingface")
     assert not (tmp_path / "again" / "vocab.txt").exists()
     assert describe_model(tmp_path / "hf")["tokenizer"] is None
+
+
+@pytest.mark.parametrize("normalize_first", [False, True], ids=["GPT-1", "GPT-2"])
+def test_a_language_model_there_and_back_is_exact(make_language_model, tmp_path, normalize_first):
+    task = make_language_model(normalize_first)
+    task.export_to_transformers(tmp_path / "hf")
+    there = convert_checkpoint(str(tmp_path / "hf"), str(tmp_path / "own"))
+    back = convert_checkpoint(str(tmp_path / "own"), str(tmp_path / "again"), "huggingface")
+    assert (there["kind"], back["kind"]) == ("language model", "language model")
+    for file in sorted((tmp_path / "hf").iterdir()):
+        assert file.read_bytes() == (tmp_path / "again" / file.name).read_bytes(), file.name
+    copy = CausalLM.from_preset(tmp_path / "own", sequence_length=37)
+    features = copy.preprocessor(["the food", " a fool"])[0]
+    found, expected = (ops.convert_to_numpy(model(features)) for model in (copy, task))
+    np.testing.assert_array_equal(found, expected)
+    assert np.ptp(expected) > 0.1
+
+
+def test_a_language_model_without_tokenizer_is_a_backbone(make_language_model, tmp_path):
+    CausalLM(make_language_model().backbone).export_to_transformers(tmp_path / "hf")
+    result = convert_checkpoint(str(tmp_path / "hf"), str(tmp_path / "own"))
+    assert result["kind"] == "backbone"
+    assert not (tmp_path / "own" / "task.json").exists()
+    assert GPTBackbone.from_preset(tmp_path / "own").config.vocabulary_size == 262
+
+
+def test_a_gpt_backbone_keeps_its_tokenizer(make_language_model, tmp_path):
+    task = make_language_model()
+    task.backbone.save_to_preset(tmp_path / "own")
+    task.preprocessor.tokenizer.save_to_preset(str(tmp_path / "own"))
+    to_hf = convert_checkpoint(str(tmp_path / "own"), str(tmp_path / "hf"), "huggingface")
+    back = convert_checkpoint(str(tmp_path / "hf"), str(tmp_path / "back"))
+    assert (to_hf["kind"], back["kind"]) == ("backbone", "backbone")
+    assert describe_model(tmp_path / "back")["tokenizer"]["tokens"] == 262
+
+
+def test_a_head_that_huggingface_lacks_is_said(make_language_model, tmp_path):
+    TextClassifier(make_language_model().backbone, num_classes=3).save_to_preset(tmp_path / "own")
+    with pytest.raises(ValueError, match="only the backbone can be written"):
+        convert_checkpoint(str(tmp_path / "own"), str(tmp_path / "hf"), "huggingface")
+    assert not (tmp_path / "hf").exists()

@@ -146,7 +146,7 @@ def test_architectures_and_head_dropout(write):
 @pytest.mark.parametrize("labels", [None, ["b", "a", "ü"]])
 def test_writing_and_reading_gives_the_same(tmp_path, activation, labels):
     fields = FIELDS | {"activation": activation, "layer_norm_epsilon": 1e-7, "dropout": 0.0}
-    content = huggingface_config(fields, labels, pad_token_id=3, head_dropout=0.4)
+    content = huggingface_config(fields, labels, 0.4, {"pad_token_id": 3})
     (tmp_path / "config.json").write_text(json.dumps(content), encoding="utf-8")
     assert read_huggingface_config(tmp_path) == fields
     assert read_labels(tmp_path) == labels

@@ -27,7 +27,7 @@ def mask():
     return mask
 
 
-def numpy_attention(layer, states, mask):
+def numpy_attention(layer, states, mask, causal=False):
     """The formula again, head by head and query by query."""
     weights = {w.path.split("/", 1)[1]: ops.convert_to_numpy(w) for w in layer.weights}
 
@@ -43,7 +43,8 @@ def numpy_attention(layer, states, mask):
             part = slice(h * head, (h + 1) * head)
             for position in range(SEQ):
                 scores = key[row, :, part] @ query[row, position, part] / np.sqrt(head)
-                scores = np.where(mask[row], scores, -np.inf)
+                seen = mask[row] & (not causal or np.arange(SEQ) <= position)
+                scores = np.where(seen, scores, -np.inf)
                 exponents = np.exp(scores - scores.max())
                 probabilities[row, h, position] = exponents / exponents.sum()
                 joined[row, position, part] = probabilities[row, h, position] @ value[row, :, part]
@@ -60,6 +61,37 @@ def test_equals_the_formula(layer, states, mask):
     )
     alone = layer(states, padding_mask=mask)
     np.testing.assert_array_equal(ops.convert_to_numpy(alone), ops.convert_to_numpy(output))
+
+
+def test_causal_equals_the_formula(states, mask):
+    layer = SelfAttention(HEADS, HIDDEN, causal=True, kernel_initializer="glorot_normal")
+    output, probabilities = layer(states, padding_mask=mask, return_attention_scores=True)
+    expected_output, expected_probabilities = numpy_attention(layer, states, mask, causal=True)
+    np.testing.assert_allclose(ops.convert_to_numpy(output), expected_output, atol=1e-5)
+    np.testing.assert_allclose(
+        ops.convert_to_numpy(probabilities), expected_probabilities, atol=1e-6
+    )
+
+
+def test_causal_without_a_mask_sees_all_earlier_positions(states):
+    layer = SelfAttention(HEADS, HIDDEN, causal=True)
+    alone = ops.convert_to_numpy(layer(states))
+    everything = np.ones((BATCH, SEQ), "int32")
+    masked = ops.convert_to_numpy(layer(states, padding_mask=everything))
+    np.testing.assert_allclose(alone, masked, atol=1e-6)
+    for end in (2, 4):
+        short = ops.convert_to_numpy(layer(states[:, :end]))
+        np.testing.assert_allclose(alone[:, :end], short, atol=1e-6)
+
+
+def test_attending_to_projected_keys_equals_the_call(layer, states, mask):
+    query, key, value = layer.project(states)
+    assert tuple(query.shape) == tuple(key.shape) == (BATCH, HEADS, SEQ, HIDDEN // HEADS)
+    visible = ops.convert_to_tensor(mask.astype(bool)[:, None, None, :])
+    last, probabilities = layer.attend(query[:, :, -1:], key, value, visible)
+    whole = ops.convert_to_numpy(layer(states, padding_mask=mask))
+    np.testing.assert_allclose(ops.convert_to_numpy(last)[:, 0], whole[:, -1], atol=1e-5)
+    assert tuple(probabilities.shape) == (BATCH, HEADS, 1, SEQ)
 
 
 def test_padding_changes_nothing(layer, states):
@@ -102,8 +134,10 @@ def test_kernels_differ(layer):
 
 
 def test_config_round_trip(layer):
-    copy = SelfAttention.from_config(layer.get_config())
-    assert copy.get_config() == layer.get_config()
+    for original in (layer, SelfAttention(HEADS, HIDDEN, causal=True)):
+        copy = SelfAttention.from_config(original.get_config())
+        assert copy.get_config() == original.get_config()
+        assert copy.causal == original.causal
 
 
 @pytest.mark.parametrize(

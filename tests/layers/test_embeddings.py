@@ -46,5 +46,31 @@ def test_config_round_trip():
 
 
 def test_sizes_must_be_positive():
-    with pytest.raises(ValueError, match=r"Received: rows of segment_embedding=0"):
-        TransformerEmbeddings(**{**SIZES, "num_segments": 0})
+    with pytest.raises(ValueError, match=r"Received: rows of position_embedding=0"):
+        TransformerEmbeddings(**{**SIZES, "max_sequence_length": 0})
+
+
+@pytest.fixture
+def plain():
+    layer = TransformerEmbeddings(**{**SIZES, "num_segments": 0}, layer_norm_epsilon=None)
+    layer.build((None, None))
+    return layer
+
+
+def test_without_segments_and_layer_norm_it_is_a_sum(plain, inputs):
+    token_ids, _ = inputs
+    tokens, positions = (ops.convert_to_numpy(weight) for weight in plain.weights)
+    assert (tokens.shape, positions.shape) == ((31, 20), (11, 20))
+    output = ops.convert_to_numpy(plain(token_ids))
+    np.testing.assert_allclose(output, tokens[token_ids] + positions[:7], atol=1e-6)
+    copy = TransformerEmbeddings.from_config(plain.get_config())
+    assert copy.get_config() == plain.get_config()
+
+
+@pytest.mark.parametrize("shape", [(7,), (3, 7)])
+def test_positions_may_be_given(plain, inputs, shape):
+    token_ids, _ = inputs
+    tokens, positions = (ops.convert_to_numpy(weight) for weight in plain.weights)
+    numbers = np.random.default_rng(5).integers(11, size=shape).astype("int32")
+    output = ops.convert_to_numpy(plain(token_ids, positions=numbers))
+    np.testing.assert_allclose(output, tokens[token_ids] + positions[numbers], atol=1e-6)

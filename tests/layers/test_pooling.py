@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from kerazoo.layers.pooling import FirstTokenPooler, MeanPooler
+from kerazoo.layers.pooling import FirstTokenPooler, LastTokenPooler, MeanPooler
 
 
 def test_is_a_tanh_layer_on_the_first_state():
@@ -38,3 +38,20 @@ def test_mean_of_many_half_precision_states_is_exact():
     np.testing.assert_allclose(
         ops.convert_to_numpy(ops.cast(output, "float32")), expected, rtol=5e-3
     )
+
+
+@pytest.mark.parametrize("kind", ["int32", "bool", "float32"])
+def test_the_last_real_token(kind):
+    states = np.random.default_rng(9).normal(size=(4, 7, 20)).astype("float32")
+    mask = np.ones((4, 7), kind)
+    mask[1, 4:] = 0
+    mask[2] = 0
+    mask[3] = [0, 1, 0, 1, 0, 0, 0]  # padded in front and between
+    output = ops.convert_to_numpy(LastTokenPooler()(states, padding_mask=mask))
+    np.testing.assert_array_equal(output, states[np.arange(4), [6, 3, 0, 3]])
+
+
+def test_last_token_config_round_trip():
+    layer = LastTokenPooler(dtype="mixed_bfloat16")
+    assert LastTokenPooler.from_config(layer.get_config()).get_config() == layer.get_config()
+    assert layer.compute_output_shape((None, 7, 20)) == (None, 20)

@@ -42,6 +42,35 @@ def test_is_post_norm_with_residuals(states, epsilon):
     np.testing.assert_allclose(output, expected, atol=2e-5)
 
 
+@pytest.mark.parametrize("epsilon", [1e-12, 0.3])
+def test_is_pre_norm_with_residuals(states, epsilon):
+    block = TransformerBlock(**SIZES, layer_norm_epsilon=epsilon, normalize_first=True, causal=True)
+    mask = np.ones((3, 7), "int32")
+    mask[0, 2:] = 0
+    output = ops.convert_to_numpy(block(states, padding_mask=mask))
+    weights = {w.path.split("/", 1)[1]: ops.convert_to_numpy(w) for w in block.weights}
+
+    def norm(x, name):
+        return layer_norm(x, weights[f"{name}/gamma"], weights[f"{name}/beta"], epsilon)
+
+    normed = norm(states, "attention_layer_norm")
+    middle = states + ops.convert_to_numpy(block.attention(normed, padding_mask=mask))
+    transformed = block.feed_forward(norm(middle, "feed_forward_layer_norm"))
+    np.testing.assert_allclose(output, middle + ops.convert_to_numpy(transformed), atol=2e-5)
+    assert block.attention.causal
+
+
+@pytest.mark.parametrize("normalize_first", [False, True])
+def test_a_causal_block_does_not_look_ahead(states, normalize_first):
+    block = TransformerBlock(**SIZES, normalize_first=normalize_first, causal=True)
+    before = ops.convert_to_numpy(block(states))
+    changed = states.copy()
+    changed[:, 4] *= -1
+    after = ops.convert_to_numpy(block(changed))
+    np.testing.assert_allclose(after[:, :4], before[:, :4], atol=1e-6)
+    assert np.abs(after - before)[:, 5:].max() > 1e-4
+
+
 def test_attention_scores_come_beside_the_states(states):
     block = TransformerBlock(**SIZES)
     alone = ops.convert_to_numpy(block(states))
@@ -65,5 +94,7 @@ def test_both_dropouts_act_in_training(states):
 
 
 def test_config_round_trip():
-    block = TransformerBlock(**SIZES, dropout=0.1, attention_dropout=0.2, activation="relu")
+    options = {"dropout": 0.1, "attention_dropout": 0.2, "activation": "relu"}
+    block = TransformerBlock(**SIZES, **options, normalize_first=True, causal=True)
+    assert block.get_config()["normalize_first"] and block.get_config()["causal"]
     assert TransformerBlock.from_config(block.get_config()).get_config() == block.get_config()

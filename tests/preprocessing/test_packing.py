@@ -1,11 +1,20 @@
+import dataclasses
 import itertools
 
 import numpy as np
 import pytest
 import tensorflow as tf
+from tiny_gpt import tiny_byte_tokenizer
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from kerazoo.preprocessing.packing import PackingTemplate, pack, truncate_longest_first
+from kerazoo.preprocessing.packing import (
+    PackingTemplate,
+    Part,
+    pack,
+    pack_parts,
+    truncate_first,
+    truncate_longest_first,
+)
 
 # The pad id is not 0, and separator and end differ, so that mixing them up shows.
 TEMPLATE = PackingTemplate(start_id=101, separator_id=102, end_id=103, pad_id=9)
@@ -107,3 +116,45 @@ def test_template_of_a_tokenizer(tiny_tokenizer):
     template = PackingTemplate.from_tokenizer(tiny_tokenizer)
     assert template == PackingTemplate(start_id=1, separator_id=2, end_id=2, pad_id=3)
     assert np.unique([template.start_id, template.end_id, template.pad_id]).size == 3
+
+
+def test_the_first_text_is_cut_before_the_others():
+    """Against plain Python, token by token, for every three lengths up to 4."""
+    rows = list(itertools.product(range(5), repeat=3))
+    lengths = [tf.constant(column) for column in zip(*rows, strict=True)]
+    for budget in range(2, 13):
+        kept = truncate_first(lengths, tf.constant([budget] * len(rows)))
+        others = truncate_longest_first(lengths[1:], budget)
+        for row, (first, second, third) in enumerate(rows):
+            left = first
+            while left and left + second + third > budget:
+                left -= 1
+            expected = [left, int(others[0][row]), int(others[1][row])]
+            assert [int(part[row]) for part in kept] == expected, (rows[row], budget)
+
+
+def test_parts_that_are_not_closed_and_parts_that_are_repeated():
+    first = Part.from_ragged(ragged([[11], [], [12, 13]])).repeated(2)
+    first = dataclasses.replace(first, closed=tf.constant([True, False] * 3))
+    second = Part.from_ragged(ragged([[21], [22, 23], [], [24], [25], [26]]), segment=1)
+    kept = [first.lengths, second.lengths]
+    features = as_lists(pack_parts([first, second], kept, TEMPLATE, 7))
+    pad = TEMPLATE.pad_id
+    assert features["token_ids"] == [
+        [101, 11, 102, 21, 103, pad, pad],
+        [101, 11, 22, 23, 103, pad, pad],
+        [101, 102, 103, pad, pad, pad, pad],
+        [101, 24, 103, pad, pad, pad, pad],
+        [101, 12, 13, 102, 25, 103, pad],
+        [101, 12, 13, 26, 103, pad, pad],
+    ]
+    assert features["segment_ids"][1] == [0, 0, 1, 1, 1, 0, 0]
+    assert [sum(mask) for mask in features["padding_mask"]] == [5, 5, 3, 3, 6, 5]
+
+
+def test_template_of_a_gpt_tokenizer():
+    tokenizer = tiny_byte_tokenizer()
+    template = PackingTemplate.from_tokenizer(tokenizer)
+    assert template == PackingTemplate(start_id=262, separator_id=263, end_id=264, pad_id=0)
+    with pytest.raises(ValueError, match="with_task_tokens"):
+        PackingTemplate.from_tokenizer(tiny_byte_tokenizer(task_tokens=False))

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from kerazoo.tasks.pooled_output import pooled_output
+from kerazoo.tasks.pooled_output import pooled_and_sequence_output
 
 
 class Stub:
@@ -26,22 +26,29 @@ def sequence():
 def test_the_backbones_own_vector_or_else_the_first_state(sequence):
     own = sequence[:, 3]
     both = Stub({"sequence_output": sequence, "pooled_output": own})
-    np.testing.assert_array_equal(pooled_output(both, {}), own)
+    pooled, states = pooled_and_sequence_output(both, {})
+    np.testing.assert_array_equal(pooled, own)
+    np.testing.assert_array_equal(states, sequence)
     for outputs in (sequence, {"sequence_output": sequence}):
-        np.testing.assert_array_equal(pooled_output(Stub(outputs), {}), sequence[:, 0])
+        np.testing.assert_array_equal(
+            pooled_and_sequence_output(Stub(outputs), {})[0], sequence[:, 0]
+        )
 
 
 def test_mean_of_the_real_tokens(sequence):
     mask = np.ones((3, 7), "int32")
     mask[0, 2:] = 0
     both = Stub({"sequence_output": sequence, "pooled_output": sequence[:, 3]})
-    mean = ops.convert_to_numpy(pooled_output(both, {"padding_mask": mask}, pooling="mean"))
+    mean, _ = pooled_and_sequence_output(both, {"padding_mask": mask}, pooling="mean")
+    mean = ops.convert_to_numpy(mean)
     np.testing.assert_allclose(mean[0], sequence[0, :2].mean(0), atol=1e-6)
     np.testing.assert_allclose(mean[1:], sequence[1:].mean(1), atol=1e-6)
 
 
 def test_outputs_without_a_sequence_are_refused():
     with pytest.raises(ValueError, match="Received: backbone=Sequential"):
-        pooled_output(keras.Sequential([keras.layers.Dense(3)]), np.zeros((3, 7), "float32"))
+        pooled_and_sequence_output(
+            keras.Sequential([keras.layers.Dense(3)]), np.zeros((3, 7), "float32")
+        )
     with pytest.raises(ValueError, match="Received: pooling='max'"):
-        pooled_output(Stub(None), {}, pooling="max")
+        pooled_and_sequence_output(Stub(None), {}, pooling="max")

@@ -8,6 +8,7 @@ from kerazoo.tasks.registry import TASKS, saved_task_name, task_class
 
 def test_each_name_leads_to_its_class():
     assert task_class("text-classification") is kerazoo.TextClassifier
+    assert {"text-similarity", "multiple-choice", "causal-lm"} < set(TASKS)
     for name in TASKS:
         assert task_class(name).task_name == name
 
