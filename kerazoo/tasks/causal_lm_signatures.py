@@ -96,9 +96,7 @@ def _prompts(preprocessor: Any, text: tf.Tensor, room: tf.Tensor) -> tf.RaggedTe
     tokenizer = preprocessor.tokenizer
     start = tokenizer.pad_token_id if tokenizer.end_token_id is None else tokenizer.end_token_id
     missing = tf.cast(ids.row_lengths() == 0, tf.int64)
-    begin = tf.RaggedTensor.from_row_lengths(
-        tf.fill([tf.reduce_sum(missing)], start), missing
-    )
+    begin = tf.RaggedTensor.from_row_lengths(tf.fill([tf.reduce_sum(missing)], start), missing)
     ids = tf.concat([begin, ids], axis=1)
     lengths = ids.row_lengths()
     positions = tf.ragged.range(lengths)
