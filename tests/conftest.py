@@ -111,6 +111,59 @@ def tiny_backbone(make_tiny_backbone: Callable[..., keras.Model]) -> keras.Model
 
 
 @pytest.fixture(scope="session")
+def tiny_bpe_tokenizer() -> "keras.layers.Layer":
+    """A byte-level tokenizer: 256 bytes, 7 merges and the end token, which is row 263."""
+    from kerazoo.tokenizers.byte_bpe import ByteBPETokenizer
+    from kerazoo.tokenizers.byte_characters import BYTE_CHARACTERS
+
+    merges = ["Ġ t", "h e", "Ġt he", "o o", "oo d", "Ġ g", "Ġg ood"]
+    entries = [*BYTE_CHARACTERS, *(merge.replace(" ", "") for merge in merges), "<|endoftext|>"]
+    return ByteBPETokenizer({entry: number for number, entry in enumerate(entries)}, merges)
+
+
+@pytest.fixture(scope="session")
+def make_tiny_gpt() -> Callable[..., keras.Model]:
+    """A function that builds a fresh GPTBackbone of tiny size; arguments override the size."""
+    from kerazoo.backbones.gpt import GPTBackbone
+
+    def make(**overrides: object) -> keras.Model:
+        keras.utils.set_random_seed(7)
+        size = {
+            "vocabulary_size": 264,
+            "num_layers": 2,
+            "num_heads": 4,
+            "hidden_dim": 20,
+            "intermediate_dim": 24,
+            "max_sequence_length": 37,
+            "initializer_range": 0.5,
+        }
+        return GPTBackbone(**(size | overrides))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def make_tiny_causal_lm(
+    make_tiny_gpt: Callable[..., keras.Model], tiny_bpe_tokenizer: "keras.layers.Layer"
+) -> Callable[..., keras.Model]:
+    """A function that builds a fresh CausalLM; arguments go to its preprocessor."""
+    from kerazoo.preprocessing.causal_lm import CausalLMPreprocessor
+    from kerazoo.tasks.causal_lm import CausalLM
+
+    def make(**arguments: object) -> keras.Model:
+        arguments = {"sequence_length": 29, **arguments}
+        return CausalLM(make_tiny_gpt(), CausalLMPreprocessor(tiny_bpe_tokenizer, **arguments))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def tiny_causal_lm(make_tiny_causal_lm: Callable[..., keras.Model]) -> keras.Model:
+    """A CausalLM over 264 tokens with random weights, rows of 29 of its 37 positions."""
+    return make_tiny_causal_lm()
+
+
+@pytest.fixture(scope="session")
 def make_tiny_text_classifier(
     make_tiny_backbone: Callable[..., keras.Model], tiny_tokenizer: "keras.layers.Layer"
 ) -> Callable[..., keras.Model]:

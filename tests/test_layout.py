@@ -21,7 +21,7 @@ TESTS = ROOT / "tests"
 LEVELS = [
     {"axes", "checks"},
     {"layers", "tokenizers", "conversion"},
-    {"backbones", "preprocessing", "metrics"},
+    {"backbones", "preprocessing", "metrics", "generation"},
     {"data"},
     {"tasks"},
     {"training", "export", "analysis"},

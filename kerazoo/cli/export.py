@@ -12,6 +12,14 @@ import click
 
 from kerazoo.cli.options import debug_option, json_option, quiet_option
 
+# What one instance of a request looks like.
+_EXAMPLES: dict[str, Any] = {
+    "text-classification": "some text",
+    "text-similarity": {"text": "some text", "text_pair": "another"},
+    "multiple-choice": {"context": "some text", "question": "", "choices": ["one", "another"]},
+    "causal-lm": "some text",
+}
+
 
 @click.command()
 @click.argument("model")
@@ -59,20 +67,31 @@ def export_model(
         pairs: whether the SavedModel asks for `text_pair`; None is as the model was trained.
 
     Returns:
-        A dict of `path`, `signature` inputs and, if verified, `verification`.
+        A dict of `path`, `task`, `pairs` and, if verified, `verification`.
     """
     if "keras" not in sys.modules:
         # A SavedModel is traced by TensorFlow; a preset is the same on every backend.
         os.environ["KERAS_BACKEND"] = "tensorflow"
+    from kerazoo.export.saved_model import check_base_folder
     from kerazoo.training.preset_predictor import PresetPredictor
 
+    check_base_folder(output)
     progress.say(f"Loading {model} …")
     predictor = PresetPredictor.from_preset(model)
     progress.say("Exporting …")
     if pairs is not None:
+        if predictor.task_name != "text-classification":
+            raise ValueError(
+                "Only a text classifier reads single texts or pairs as one likes; leave --pairs "
+                f"and --single out. Received: a model for {predictor.task_name}"
+            )
         predictor.task.pairs = pairs
     path = predictor.task.export(output)
-    result: dict[str, Any] = {"path": str(path), "pairs": predictor.task.pairs}
+    result: dict[str, Any] = {
+        "path": str(path),
+        "task": predictor.task_name,
+        "pairs": predictor.task.pairs,
+    }
     if verifies:
         from kerazoo.export.verify import verify_saved_model
 
@@ -85,8 +104,9 @@ def export_model(
 
 def _as_text(result: dict[str, Any], base: Path) -> str:
     """Return where the export is and how it is asked."""
-    instance = {"text": "some text", "text_pair": "another"} if result["pairs"] else "some text"
-    request = json.dumps({"instances": [instance]})
+    request = json.dumps(
+        {"instances": [_EXAMPLES["text-similarity" if result["pairs"] else result["task"]]]}
+    )
     volume = shlex.quote(f"{base}:/models/{base.name}:ro")
     name = shlex.quote(f"MODEL_NAME={base.name}")
     return (

@@ -1,6 +1,7 @@
-"""`kerazoo finetune`: train a task on labelled rows."""
+"""`kerazoo finetune`: train a task on rows of a file."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -19,16 +20,69 @@ def finetune() -> None:
     """Train a checkpoint for a task, on labelled rows."""
 
 
-@finetune.command("text-classification")
-@click.option("--preset", required=True, metavar="MODEL", help="Checkpoint to begin with.")
-@click.option("--train", required=True, metavar="FILE", help="Labelled rows: .tsv, .csv, .jsonl.")
-@click.option("--validation", metavar="FILE", help="Rows to measure on.")
-@click.option("--output", required=True, metavar="DIR", help="Folder to create.")
-@settings_options
-@json_option
-@quiet_option
-@debug_option
-def text_classification(
+def _training_command(task_name: str, files: str) -> Callable[..., Any]:
+    """Return a decorator: the command of a task with the options that all of them have."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        for option in (debug_option, quiet_option, json_option, settings_options(task_name)):
+            function = option(function)
+        for flag, words, options in reversed(
+            (
+                ("--preset", "Checkpoint to begin with.", {"required": True, "metavar": "MODEL"}),
+                ("--train", files, {"required": True, "metavar": "FILE"}),
+                ("--validation", "Rows to measure on.", {"metavar": "FILE"}),
+                ("--output", "Folder to create.", {"required": True, "metavar": "DIR"}),
+            )
+        ):
+            function = click.option(flag, help=words, **options)(function)
+        return finetune.command(task_name)(function)
+
+    return decorate
+
+
+@_training_command("text-classification", "Labelled rows: .tsv, .csv, .jsonl.")
+def text_classification(**options: Any) -> None:
+    """Train one label for each text, or for each pair of texts.
+
+    Files have the columns text, perhaps text_pair, and label; .gz is read too, and - is standard
+    input. DIR receives the model, metrics.json and training_config.json when the run is complete.
+    """
+    _run("text-classification", **options)
+
+
+@_training_command("text-similarity", "Labelled pairs: .tsv, .csv, .jsonl.")
+def text_similarity(**options: Any) -> None:
+    """Train how two texts relate: one of several labels, or a score.
+
+    Files have the columns text, text_pair and label; .gz is read too, and - is standard input. GPT
+    reads both orders of a pair. DIR receives the model, metrics.json and training_config.json.
+    """
+    _run("text-similarity", **options)
+
+
+@_training_command("multiple-choice", "Rows with choices: .jsonl.")
+def multiple_choice(**options: Any) -> None:
+    """Train to choose one of several answers.
+
+    Each line of a file is a JSON object with context, perhaps question, choices (a list) and label,
+    the number of the right choice from 0. DIR receives the model, metrics.json and
+    training_config.json.
+    """
+    _run("multiple-choice", **options)
+
+
+@_training_command("causal-lm", "Texts: .txt (one a line), or text of .tsv, .csv, .jsonl.")
+def causal_lm(**options: Any) -> None:
+    """Train a language model to go on as the texts do.
+
+    Texts are joined by the end token and cut into rows of --sequence-length tokens, so none is
+    truncated. DIR receives the model, metrics.json and training_config.json.
+    """
+    _run("causal-lm", **options)
+
+
+def _run(
+    task_name: str,
     preset: str,
     train: str,
     validation: str | None,
@@ -38,24 +92,18 @@ def text_classification(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Train one label for each text, or for each pair of texts.
-
-    Files have the columns text, perhaps text_pair, and label; .gz is read too, and - is standard
-    input. DIR receives the model, metrics.json and training_config.json when the run is complete.
-    """
+    """Train, and say what came of it."""
     from kerazoo.training.finetune import finetune as run
+    from kerazoo.training.forms.registry import form_of
     from kerazoo.training.progress import Progress
 
     settings = settings_from(config, options)
-    result = run(
-        "text-classification", preset, train, validation, output, settings, Progress(quiet)
-    )
+    result = run(task_name, preset, train, validation, output, settings, Progress(quiet))
     metrics = result.metrics
     if as_json:
         click.echo(json.dumps({"output": output, **metrics}, ensure_ascii=False))
         return
     click.echo(
-        f"accuracy {metrics['accuracy']:.4f}, macro F1 {metrics['macro_f1']:.4f} on "
-        f"{metrics['validation_rows']} validation rows after {metrics['seconds']:.0f} s. "
-        f"Model, metrics and settings: {output}"
+        f"{form_of(task_name).summary(metrics)} on {metrics['validation_rows']} validation rows "
+        f"after {metrics['seconds']:.0f} s. Model, metrics and settings: {output}"
     )

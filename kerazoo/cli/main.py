@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import signal
 import sys
 from typing import Any
 
@@ -99,6 +100,12 @@ def kerazoo() -> None:
     """
 
 
+def _terminate(number: int, frame: object) -> None:
+    """Leave as after an error, so that unfinished folders are removed."""
+    raise SystemExit(128 + number)
+
+
 def main() -> None:
     """Run the command line."""
+    signal.signal(signal.SIGTERM, _terminate)
     kerazoo(prog_name="kerazoo")

@@ -7,7 +7,14 @@ from typing import Any
 import click
 
 from kerazoo.cli.failure import DEBUG
-from kerazoo.training.config import CLASS_WEIGHTS, POOLINGS, PRECISIONS, FinetuneConfig
+from kerazoo.training.config import (
+    CLASS_WEIGHTS,
+    POOLINGS,
+    PRECISIONS,
+    UNUSED_SETTINGS,
+    FinetuneConfig,
+)
+from kerazoo.training.generation_settings import GenerationSettings
 
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(FinetuneConfig)}
 _SETTINGS: dict[str, tuple[Any, str]] = {
@@ -31,9 +38,27 @@ _SETTINGS: dict[str, tuple[Any, str]] = {
         click.Choice(POOLINGS),
         "Vector that the head reads. [default: the checkpoint's, else pooled]",
     ),
+    "lm_loss_weight": (
+        float,
+        "Weight of the language model loss beside the task's, on GPT. [default: 0.5]",
+    ),
+    "regression": (
+        bool,
+        "Learn scores, not classes. [default: if a label has a fraction]",
+    ),
     "class_weight": (click.Choice(CLASS_WEIGHTS), "Let every label weigh the same."),
     "validation_fraction": (float, "Share of rows held out if there is no --validation."),
     "seed": (int, "Seed of new weights, order, dropout and split."),
+}
+
+
+_GENERATION = {
+    "max_new_tokens": "tokens of a continuation.",
+    "temperature": "divides the logits; 0 takes the likeliest token.",
+    "top_k": "draw from so many of the likeliest tokens; 0 is all.",
+    "top_p": "draw from the likeliest that have this share; 1 is all.",
+    "num_beams": "texts a beam search keeps; 0 is none.",
+    "seed": "of the random numbers.",
 }
 
 
@@ -77,26 +102,55 @@ def batch_size_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add an option for every field of `FinetuneConfig`, and `--config`.
+def generation_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add an option for every field of `GenerationSettings`; one that is not given is None."""
+    for field in reversed(dataclasses.fields(GenerationSettings)):
+        command = click.option(
+            f"--{field.name.replace('_', '-')}",
+            field.name,
+            type=field.type,
+            default=None,
+            help=f"Language models: {_GENERATION[field.name]} [default: {field.default}]",
+        )(command)
+    return command
+
+
+def generation_settings(options: dict[str, Any]) -> GenerationSettings:
+    """Return the settings of a continuation from the options given on the line."""
+    given = {name: value for name, value in options.items() if value is not None}
+    return GenerationSettings(**given)
+
+
+def settings_options(task_name: str) -> Callable[..., Any]:
+    """Return a decorator: an option for every field of `FinetuneConfig`, and `--config`.
 
     An option that is not given is None, so that the file named by `--config` decides.
+
+    Args:
+        task_name: the task, whose unused settings are left out.
     """
-    for name in reversed(_DEFAULTS):
-        kind, words = _SETTINGS[name]
-        flag = f"--{name.replace('_', '-')}"
-        if kind is bool:
-            option = click.option(f"{flag}/--no-{flag[2:]}", name, default=None, help=words)
-        else:
-            default = _DEFAULTS[name]
-            shown = "" if default is None else f" [default: {default}]"
-            option = click.option(flag, name, type=kind, default=None, help=words + shown)
-        command = option(command)
-    return click.option(
-        "--config",
-        metavar="FILE",
-        help="Settings in YAML or JSON, by the options' names; options on the line win.",
-    )(command)
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for name in reversed(_DEFAULTS):
+            if name not in UNUSED_SETTINGS[task_name]:
+                command = _setting_option(name)(command)
+        return click.option(
+            "--config",
+            metavar="FILE",
+            help="Settings in YAML or JSON, by the options' names; options on the line win.",
+        )(command)
+
+    return decorate
+
+
+def _setting_option(name: str) -> Callable[..., Any]:
+    kind, words = _SETTINGS[name]
+    flag = f"--{name.replace('_', '-')}"
+    if kind is bool:
+        return click.option(f"{flag}/--no-{flag[2:]}", name, default=None, help=words)
+    default = _DEFAULTS[name]
+    shown = "" if default is None else f" [default: {default}]"
+    return click.option(flag, name, type=kind, default=None, help=words + shown)
 
 
 def settings_from(config: str | None, options: dict[str, Any]) -> FinetuneConfig:

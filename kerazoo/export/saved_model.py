@@ -48,7 +48,7 @@ def export_task(task: Any, base_dir: str | Path) -> Path:
         ValueError: if `base_dir` holds something else than versions of a model.
     """
     base_dir = Path(base_dir)
-    _check_base(base_dir)
+    check_base_folder(base_dir)
     if keras.config.backend() != "tensorflow":
         return _export_in_tensorflow(task, base_dir)
     base_dir.mkdir(parents=True, exist_ok=True)
@@ -107,7 +107,17 @@ def _write_extra(task: Any, folder: Path) -> None:
     task.preprocessor.tokenizer.save_assets(str(folder))
 
 
-def _check_base(base_dir: Path) -> None:
+def check_base_folder(base_dir: str | Path) -> None:
+    """Raise unless versions of a served model may be written to a folder.
+
+    Args:
+        base_dir: the model's folder, which need not exist.
+
+    Raises:
+        NotADirectoryError: if it is a file.
+        ValueError: if it holds something else than versions of a model.
+    """
+    base_dir = Path(base_dir)
     if not base_dir.exists():
         return
     if not base_dir.is_dir():

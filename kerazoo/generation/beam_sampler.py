@@ -64,9 +64,7 @@ class BeamSampler(keras_nlp.samplers.BeamSampler):
             )
             reads_prompt = ops.take(mask, index, axis=1)
             given = ops.take(prompt, index, axis=1)
-            rests = ops.logical_or(
-                reads_prompt, _has_stopped(prompt, mask, stop_token_ids)
-            )
+            rests = ops.logical_or(reads_prompt, _has_stopped(prompt, mask, stop_token_ids))
             # A resting beam has one continuation, at no cost: what stands there already. Any other
             # must lose against beams that are not in use yet, too.
             stays = ops.one_hot(given, ops.shape(logits)[-1], dtype="bool")
@@ -120,9 +118,7 @@ class BeamSampler(keras_nlp.samplers.BeamSampler):
         )
 
 
-def _has_stopped(
-    prompt: Tensor, mask: Tensor, stop_token_ids: Sequence[int] | None
-) -> Tensor:
+def _has_stopped(prompt: Tensor, mask: Tensor, stop_token_ids: Sequence[int] | None) -> Tensor:
     """Return which texts hold a stop token after their prompt, (rows,) bool."""
     if stop_token_ids is None:
         return ops.zeros_like(prompt[:, 0], dtype="bool")

@@ -80,13 +80,10 @@ def generate_ids(task: Any, prompts: Rows, request: Request) -> Rows:
     """
     limit = task.backbone.config.max_sequence_length
     targets = _targets(prompts, request, _default_length(task, limit))
-    check_prompts(prompts, targets)
-    if max(targets, default=0) > limit and not request.sliding_window:
-        raise ValueError(
-            f"The model has {limit} positions, and prompt and continuation would need more. Ask "
-            "for less, or pass `sliding_window=True`. "
-            f"Received: {max(targets)} tokens with a prompt of {max(map(len, prompts))}"
-        )
+    if request.sliding_window:
+        check_prompts(prompts, targets)
+    else:
+        check_fits(prompts, targets, limit)
     rows = [list(prompt) for prompt in prompts]
     open_rows = [number for number, row in enumerate(rows) if len(row) < targets[number]]
     while open_rows:
@@ -98,6 +95,24 @@ def generate_ids(task: Any, prompts: Rows, request: Request) -> Rows:
             and not _has_stopped(rows[number][len(prompts[number]) :], request)
         ]
     return rows
+
+
+def check_fits(prompts: Rows, targets: Sequence[int], limit: int) -> None:
+    """Raise ValueError unless every prompt can be continued within the context of the model.
+
+    Args:
+        prompts: the ids of each prompt.
+        targets: for each how many tokens it and its continuation may have.
+        limit: int, positions of the model.
+    """
+    check_prompts(prompts, targets)
+    for number, (prompt, target) in enumerate(zip(prompts, targets, strict=True)):
+        if target > limit:
+            raise ValueError(
+                f"The model has {limit} positions, and prompt and continuation would need more. "
+                "Ask for less, or let `generate` go on with `sliding_window=True`. "
+                f"Received: {target} tokens, {len(prompt)} of them in prompt {number}"
+            )
 
 
 def _continue_window(

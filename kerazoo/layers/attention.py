@@ -133,7 +133,9 @@ class SelfAttention(keras.layers.Layer):
         scores = ops.cast(ops.matmul(query, ops.transpose(key, (0, 1, 3, 2))), "float32")
         if visible is not None:
             scores = ops.where(visible, scores, _MASKED_SCORE)
-        probabilities = ops.softmax(scores, axis=-1)
+        # Keras warns of a softmax over one position, which is right here: a text of one token.
+        only_one = scores.shape[-1] == 1
+        probabilities = ops.ones_like(scores) if only_one else ops.softmax(scores, axis=-1)
         weights = self.dropout_layer(ops.cast(probabilities, value.dtype), training=training)
         joined = ops.transpose(ops.matmul(weights, value), (0, 2, 1, 3))
         output = self.attention_output(ops.reshape(joined, (-1, self.hidden_dim)))

@@ -1,6 +1,7 @@
 """Causal language modelling: the next token, and texts that are continued token by token."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import keras
@@ -10,7 +11,8 @@ from keras import ops
 from kerazoo.axes import PADDING_MASK, SEQUENCE_OUTPUT, TEXT, TOKEN_IDS, Tensor
 from kerazoo.checks import check_known_arguments, check_positive
 from kerazoo.generation.beam_sampler import BeamSampler
-from kerazoo.generation.generate import PROMPT_IDS, Request, generate_rows
+from kerazoo.generation.generate import PROMPT_IDS, Request, check_fits, generate_rows
+from kerazoo.generation.stream import can_stream, stream_texts
 from kerazoo.metrics.perplexity import Perplexity
 from kerazoo.preprocessing.causal_lm import CausalLMPreprocessor
 from kerazoo.tasks.base import Task
@@ -93,8 +95,9 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
             weighted_metrics: "auto" is accuracy and perplexity over real tokens.
             sampler: how `generate` chooses tokens: "greedy", "random", "top_k", "top_p", "beam",
                 "contrastive", or a `keras_nlp.samplers.Sampler`.
-            jit_compile: "auto" is Keras's choice on JAX and PyTorch and False on TensorFlow, where
-                XLA gains nothing in training on a CPU; generation is compiled on TensorFlow too.
+            jit_compile: "auto" is Keras's choice on JAX and PyTorch; on TensorFlow training runs
+                without XLA, which gains nothing there on a CPU, and generation with it. True and
+                False hold for both.
             **kwargs: further arguments of `keras.Model.compile`.
         """
         if optimizer == "auto":
@@ -108,6 +111,7 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
                 keras.metrics.SparseCategoricalAccuracy(name="accuracy"),
                 Perplexity(),
             ]
+        self._compiles_generation = jit_compile is not False
         if jit_compile == "auto" and keras.config.backend() == "tensorflow":
             jit_compile = False
         super().compile(
@@ -170,6 +174,39 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
         )
         return generate_rows(self, inputs, request)
 
+    def stream(
+        self,
+        prompt: str,
+        max_new_tokens: int = 64,
+        stop_token_ids: Sequence[int] | str | None = "auto",
+        seed: int | None = None,
+    ) -> Iterator[str]:
+        """Continue one prompt and yield the text piece by piece, as tokens are chosen.
+
+        Args:
+            prompt: the text to continue.
+            max_new_tokens: int, the most tokens of the continuation.
+            stop_token_ids: as in `generate`.
+            seed: as in `generate`.
+
+        Yields:
+            str, whole characters.
+
+        Raises:
+            ValueError: if the sampler searches (beam, contrastive), the prompt is empty, or prompt
+                and continuation exceed the context limit.
+        """
+        if not can_stream(self):
+            raise ValueError(
+                "This sampler compares whole texts, so nothing can be shown on the way; use "
+                f"`generate`. Received: sampler={type(self.sampler).__name__}"
+            )
+        if seed is not None:
+            self._seed_sampler(seed)
+        (ids,) = self.preprocessor.prompt_ids([prompt])
+        check_fits([ids], [len(ids) + max_new_tokens], self.backbone.config.max_sequence_length)
+        return stream_texts(self, ids, max_new_tokens, self._stop_token_ids(stop_token_ids))
+
     def generate_step(
         self, inputs: dict[str, Tensor], stop_token_ids: Sequence[int] | None = None
     ) -> dict[str, Tensor]:
@@ -222,13 +259,14 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
         }
 
     def make_generate_function(self) -> Any:
-        """Return the compiled generation function; on TensorFlow XLA compiles it."""
-        if self.generate_function is None and keras.config.backend() == "tensorflow":
+        """Return the compiled generation function; see `compile` for XLA on TensorFlow."""
+        is_graph = keras.config.backend() == "tensorflow" and not self.run_eagerly
+        if self.generate_function is None and is_graph:
             import tensorflow as tf
 
-            jit_compile = not self.run_eagerly
-            function = tf.function(self.generate_step, jit_compile=jit_compile)
-            self.generate_function = self.generate_step if self.run_eagerly else function
+            self.generate_function = tf.function(
+                self.generate_step, jit_compile=self._compiles_generation
+            )
         return super().make_generate_function()
 
     # ---- export --------------------------------------------------------------------------------
@@ -236,6 +274,15 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
     def serving_signatures(self) -> dict[str, ServingSignature]:
         """Return `serving_default` (text alone) and `generate` (text and settings, row by row)."""
         return causal_lm_signatures(self)
+
+    @contextmanager
+    def without_preprocessor(self) -> Iterator[None]:
+        """Take ready inputs in `fit`, `evaluate` and `predict` while the block runs."""
+        preprocessor, self.preprocessor = self.preprocessor, None
+        try:
+            yield
+        finally:
+            self.preprocessor = preprocessor
 
     # ---- inside --------------------------------------------------------------------------------
 

@@ -12,6 +12,15 @@ from kerazoo.checks import check_one_of, check_positive, check_rate
 PRECISIONS = ("float32", "mixed_bfloat16")
 CLASS_WEIGHTS = ("balanced",)
 POOLINGS = ("pooled", "mean")
+UNUSED_SETTINGS: dict[str, frozenset[str]] = {
+    "text-classification": frozenset({"regression"}),
+    "text-similarity": frozenset({"class_weight", "pooling"}),
+    "multiple-choice": frozenset({"class_weight", "pooling", "regression"}),
+    "causal-lm": frozenset(
+        {"class_weight", "pooling", "regression", "lm_loss_weight", "freeze_backbone"}
+    ),
+}
+"""For each task the settings that mean nothing to it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,6 +45,9 @@ class FinetuneConfig:
             else "pooled".
         freeze_backbone: bool, train the head alone.
         lora_rank: int, rank of LoRA updates (Hu et al. 2021); 0 trains the weights themselves.
+        lm_loss_weight: float, λ of the language model loss beside that of the task (Radford et al.
+            2018, equation 5), on GPT; None is 0.5 there, and 0 is none.
+        regression: bool, learn `label` as a score; None does so if a label has a fraction.
         class_weight: "balanced" weighs each row by rows / (labels * rows of its label); None
             weighs all rows alike.
         validation_fraction: float, share of the training rows that is held out if there is no
@@ -57,6 +69,8 @@ class FinetuneConfig:
     pooling: str | None = None
     freeze_backbone: bool = False
     lora_rank: int = 0
+    lm_loss_weight: float | None = None
+    regression: bool | None = None
     class_weight: str | None = None
     validation_fraction: float = 0.1
     seed: int = 0
@@ -70,6 +84,11 @@ class FinetuneConfig:
         for name in ("learning_rate", "sequence_length"):
             if getattr(self, name) is not None:
                 check_positive(name, getattr(self, name))
+        if self.lm_loss_weight is not None and self.lm_loss_weight < 0:
+            raise ValueError(
+                f"`lm_loss_weight` must not be negative. Received: lm_loss_weight="
+                f"{self.lm_loss_weight!r}"
+            )
         for name in ("weight_decay", "warmup", "clip_norm", "lora_rank", "seed"):
             if getattr(self, name) < 0:
                 raise ValueError(
@@ -153,10 +172,13 @@ def _check_type(name: str, value: Any, expected: Any) -> None:
         float: ((int, float), "a number"),
         float | None: ((int, float, type(None)), "a number"),
         bool: ((bool,), "true or false"),
+        bool | None: ((bool, type(None)), "true or false"),
         str: ((str,), "a string"),
         str | None: ((str, type(None)), "a string"),
     }[expected]
-    fits = isinstance(value, allowed) and isinstance(value, bool) == (expected is bool)
+    fits = isinstance(value, allowed) and isinstance(value, bool) <= (
+        expected in (bool, bool | None)
+    )
     if not fits or (isinstance(value, float) and not math.isfinite(value)):
         raise ValueError(f"`{name}` must be {words}. Received: {name}={value!r}")
 

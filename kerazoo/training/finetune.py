@@ -7,16 +7,14 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from kerazoo.axes import LABEL, TEXT, TEXT_PAIR
-from kerazoo.checks import check_one_of
 from kerazoo.conversion.new_folder import check_is_free, new_folder
-from kerazoo.data.read_table import read_table
 from kerazoo.data.source_lines import STANDARD_INPUT
 from kerazoo.data.stratified_split import stratified_split
 from kerazoo.data.table import Table
-from kerazoo.tasks.registry import TASKS, task_class
+from kerazoo.tasks.registry import task_class
 from kerazoo.training.config import FinetuneConfig
-from kerazoo.training.labels import balanced_weights, check_known_labels, label_names
+from kerazoo.training.forms.base import Form
+from kerazoo.training.forms.registry import form_of
 from kerazoo.training.progress import SILENT, Progress
 
 METRICS_FILE = "metrics.json"
@@ -51,11 +49,10 @@ def finetune(
     appears when the run is complete; a run that fails or is killed leaves none.
 
     Args:
-        task_name: "text-classification".
+        task_name: a key of `kerazoo.training.forms.registry.FORMS`, "text-classification".
         preset: a kerazoo preset, a Hugging Face folder, Google's TF1 checkpoint, or an `hf://`
             handle.
-        train: a .tsv, .csv or .jsonl file with `text`, perhaps `text_pair`, and `label`; ``-`` is
-            standard input.
+        train: a file of labelled rows, as the task's form reads them; ``-`` is standard input.
         validation: a file of the same form; None holds a share of the training rows out.
         output: the folder to create; it must not hold anything.
         config: the settings; None is the defaults.
@@ -70,17 +67,16 @@ def finetune(
         ValueError: if a file or the checkpoint is wrong; the message names file and line.
     """
     config = config or FinetuneConfig()
-    check_one_of("task", task_name, TASKS)
+    form = form_of(task_name)
     check_is_free(Path(output))
-    train_table, validation_table = _read_tables(train, validation, config, progress)
-    labels = label_names(train_table)
-    check_known_labels(validation_table, labels)
-    _check_alike(train_table, validation_table)
+    train_table, validation_table = _read_tables(form, train, validation, config, progress)
+    form.check(train_table, validation_table, config)
+    arguments = form.task_arguments(train_table, config)
     with new_folder(output) as folder:
         began = time.perf_counter()
-        task = _load_task(task_name, preset, labels, config, progress)
-        truncated = _count_truncated(task, [train_table, validation_table], progress)
-        epochs = _fit(task, train_table, validation_table, config, progress)
+        task = _load_task(task_name, preset, arguments, config, progress)
+        truncated = _count_truncated(form, task, [train_table, validation_table], progress)
+        epochs = _fit(form, task, train_table, validation_table, config, progress)
         metrics = {
             "task": task_name,
             "preset": preset,
@@ -92,7 +88,7 @@ def finetune(
             "truncated_rows": truncated,
             "parameters": task.count_params(),
             "epochs": epochs,
-            **_measured(task, validation_table, config, progress),
+            **_measured(form, task, validation_table, config, progress),
             "seconds": round(time.perf_counter() - began, 1),
         }
         _write(task, metrics, config, folder)
@@ -100,35 +96,28 @@ def finetune(
 
 
 def _read_tables(
-    train: str, validation: str | None, config: FinetuneConfig, progress: Progress
+    form: Form, train: str, validation: str | None, config: FinetuneConfig, progress: Progress
 ) -> tuple[Table, Table]:
     """Read both files, or hold validation rows out of the one."""
     if train == validation == STANDARD_INPUT:
         raise ValueError("Only one of the training and the validation rows can be standard input.")
-    table = read_table(train)
+    table = form.read_table(train)
     if validation is not None:
-        return table, read_table(validation)
+        return table, form.read_table(validation)
     fraction = config.validation_fraction
-    kept, held_out = stratified_split(table.columns[LABEL], fraction, config.seed)
+    kept, held_out = stratified_split(form.split_labels(table, config), fraction, config.seed)
     progress.say(
         f"No validation file: {len(held_out)} of {len(table)} rows ({fraction:.0%}) are held out."
     )
     return table.take(kept), table.take(held_out)
 
 
-def _check_alike(train: Table, validation: Table) -> None:
-    """Raise ValueError if only one of the two files has pairs."""
-    with_pairs = [table.path for table in (train, validation) if TEXT_PAIR in table.columns]
-    if len(with_pairs) == 1:
-        other = ({train.path, validation.path} - set(with_pairs)).pop()
-        raise ValueError(
-            f"{with_pairs[0]} has the column `{TEXT_PAIR}` and {other} has not. "
-            "Give both files pairs, or none."
-        )
-
-
 def _load_task(
-    task_name: str, preset: str, labels: list[str], config: FinetuneConfig, progress: Progress
+    task_name: str,
+    preset: str,
+    arguments: dict[str, Any],
+    config: FinetuneConfig,
+    progress: Progress,
 ) -> Any:
     """Seed everything, load the checkpoint and put a head on it."""
     import keras
@@ -137,11 +126,13 @@ def _load_task(
 
     progress.say(f"Loading {preset} …")
     keras.utils.set_random_seed(config.seed)
+    if config.freeze_backbone:
+        arguments = {**arguments, "freeze_backbone": True}
+    if config.lm_loss_weight is not None:
+        arguments = {**arguments, "lm_loss_weight": config.lm_loss_weight}
     task = task_class(task_name).from_preset(
         preset,
-        labels=labels,
-        freeze_backbone=config.freeze_backbone,
-        **({} if config.pooling is None else {"pooling": config.pooling}),
+        **arguments,
         dtype=config.precision,
         pad_to_multiple_of=padding_multiple(),
     )
@@ -159,10 +150,10 @@ def _load_task(
     return task
 
 
-def _count_truncated(task: Any, tables: list[Table], progress: Progress) -> int:
+def _count_truncated(form: Form, task: Any, tables: list[Table], progress: Progress) -> int:
     """Count the texts over the limit, and say it once."""
     limit = task.preprocessor.sequence_length
-    count = sum(task.preprocessor.count_truncated(_texts(table)) for table in tables)
+    count = sum(form.count_truncated(task, table) for table in tables)
     if count:
         rows = sum(len(table) for table in tables)
         progress.say(
@@ -173,6 +164,7 @@ def _count_truncated(task: Any, tables: list[Table], progress: Progress) -> int:
 
 
 def _fit(
+    form: Form,
     task: Any,
     train: Table,
     validation: Table,
@@ -184,37 +176,27 @@ def _fit(
     from kerazoo.training.optimizer import create_optimizer
     from kerazoo.training.schedule import WarmupLinearDecay
 
-    steps = config.epochs * -(-len(train) // config.batch_size)
+    steps = config.epochs * form.steps_of_an_epoch(task, train, config)
     schedule = WarmupLinearDecay(config.peak_learning_rate, config.warmup_steps(steps), steps)
     task.compile(create_optimizer(schedule, config.weight_decay, config.clip_norm))
-    weights = balanced_weights(train.columns[LABEL]) if config.class_weight else None
     with warnings.catch_warnings(), FitProgress(progress) as callback:
         # It was counted and said already.
         warnings.filterwarnings("ignore", message=".*texts are longer than")
-        task.fit(
-            _texts(train),
-            train.columns[LABEL],
-            batch_size=config.batch_size,
-            class_weight=weights,
-            validation_data=(_texts(validation), validation.columns[LABEL]),
-            epochs=config.epochs,
-            callbacks=[callback],
-            verbose=0,
-        )
+        form.fit(task, train, validation, config, callbacks=[callback], verbose=0)
     return callback.epochs
 
 
 def _measured(
+    form: Form,
     task: Any,
     validation: Table,
     config: FinetuneConfig,
     progress: Progress,
 ) -> dict[str, Any]:
     """Measure the trained task on the validation rows."""
-    from kerazoo.training.evaluate import measure
     from kerazoo.training.preset_predictor import PresetPredictor
 
-    return measure(PresetPredictor(task), validation, config.batch_size, progress)
+    return form.measure(PresetPredictor(task), validation, config.batch_size, progress)
 
 
 def _write(
@@ -230,8 +212,3 @@ def _write(
     text = json.dumps(metrics, indent=2, ensure_ascii=False) + "\n"
     (folder / METRICS_FILE).write_text(text, encoding="utf-8")
     (folder / CONFIG_FILE).write_text(config.to_json(), encoding="utf-8")
-
-
-def _texts(table: Table) -> dict[str, list[str]]:
-    """Return the text columns as the task takes them."""
-    return {name: table.columns[name] for name in (TEXT, TEXT_PAIR) if name in table.columns}

@@ -5,13 +5,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from kerazoo.axes import TEXT, TEXT_PAIR
 from kerazoo.checks import check_positive
 from kerazoo.data.row import Row
+from kerazoo.training.forms.base import Form
+from kerazoo.training.forms.registry import form_of
+from kerazoo.training.generation_settings import GenerationSettings
 from kerazoo.training.predictor import (
     Predictor,
     check_texts,
     open_predictor,
+    trained_task,
     truncation_note,
 )
 from kerazoo.training.progress import SILENT, Progress
@@ -22,37 +25,41 @@ _BATCHES_OF_A_CHUNK = 16
 
 def predict(
     model: str | Path,
-    rows: Iterable[Row],
+    rows: Iterable[Row] | str,
     batch_size: int = 32,
     progress: Progress = SILENT,
+    generation: GenerationSettings | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield an answer for each row, in order.
 
     Args:
-        model: a kerazoo preset, a Hugging Face folder or `hf://` handle with a classifier, or a
+        model: a kerazoo preset, a Hugging Face folder or `hf://` handle with a trained task, or a
             SavedModel.
-        rows: rows with `text` and, for pairs, `text_pair`; they are read while answers are taken.
+        rows: a file, as the task's form reads it, or rows; they are read while answers are taken.
         batch_size: int, rows computed together.
         progress: where to show how many rows were answered.
+        generation: how a language model continues texts; None is the defaults.
 
     Yields:
-        Dicts of `text` (and `text_pair`), `label`, `score` and `probabilities`.
+        Dicts of the row's own columns and what the task answers: `label`, `score` and
+        `probabilities` of a classifier, `generated_text` of a language model.
 
     Raises:
-        FileNotFoundError: if there is no such model.
-        ValueError: if the model is no classifier, or it and the rows differ in being pairs.
+        FileNotFoundError: if there is no such model or file.
+        ValueError: if the model was not trained for a task, or the rows do not suit it.
     """
     check_positive("batch_size", batch_size)
-    rows = iter(rows)
+    form = form_of(trained_task(model))
+    rows = form.read_rows(rows) if isinstance(rows, str) else iter(rows)
     # A file that cannot be read is told before the seconds that loading a model takes.
     chunk = list(islice(rows, batch_size))
-    predictor = open_predictor(model)
+    predictor = open_predictor(model, generation)
     count = 0
     if predictor.load_note:
         progress.say(predictor.load_note)
     with progress.bar("predicting") as advance:
         while chunk:
-            yield from _answered(predictor, chunk, batch_size)
+            yield from _answered(form, predictor, chunk, batch_size)
             count += len(chunk)
             advance(len(chunk), "")
             chunk = list(islice(rows, batch_size * _BATCHES_OF_A_CHUNK))
@@ -60,9 +67,12 @@ def predict(
         progress.say(note)
 
 
-def _answered(predictor: Predictor, chunk: list[Row], batch_size: int) -> Iterator[dict[str, Any]]:
+def _answered(
+    form: Form, predictor: Predictor, chunk: list[Row], batch_size: int
+) -> Iterator[dict[str, Any]]:
     """Answer some rows."""
-    names = [name for name in (TEXT, TEXT_PAIR) if name in chunk[0].values]
+    names = [name for name in form.input_columns if name in chunk[0].values]
+    form.check_inputs(names)
     columns = {name: [row.values[name] for row in chunk] for name in names}
     check_texts(columns, predictor.pairs, "the input")
     for row, answer in zip(chunk, predictor.answer(columns, batch_size), strict=True):

@@ -1,38 +1,46 @@
-"""Something that answers texts: a preset or a SavedModel, behind one interface."""
+"""Something that answers rows of text: a preset or a SavedModel, behind one interface."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from kerazoo.axes import TEXT, TEXT_PAIR
+from kerazoo.conversion.source import KERAZOO, open_checkpoint
 from kerazoo.export.version_folder import SAVED_MODEL_FILE, is_version_name
+from kerazoo.tasks.registry import saved_task_name
+from kerazoo.training.generation_settings import GenerationSettings
+
+_DESCRIPTION = Path("assets.extra") / "kerazoo.json"
 
 Answer = dict[str, Any]
-"""`label` (str), `score` (float, its probability), `probabilities` (a float for each label)."""
+"""What a task says of a row, fit for JSON: `label`, `score` and `probabilities` of a classifier."""
 
 
 class Predictor(Protocol):
     """Answers columns of texts.
 
     Attributes:
-        labels: the label names in the order of the classes.
+        task_name: what it was trained for.
+        labels: the label names in the order of the classes; none if it gives no labels.
         pairs: whether texts come as pairs; None if the model does not say, as Hugging Face's.
         load_note: what a person should know of how the model was loaded; None if nothing.
         sequence_length: tokens of a row; None if the model does not say.
         truncated: how many of the rows answered so far were longer than that.
     """
 
+    task_name: str
     labels: list[str]
     pairs: bool | None
     load_note: str | None
     sequence_length: int | None
     truncated: int
 
-    def answer(self, columns: Mapping[str, Sequence[str]], batch_size: int) -> list[Answer]:
+    def answer(self, columns: Mapping[str, Sequence[Any]], batch_size: int) -> list[Answer]:
         """Answer each row.
 
         Args:
-            columns: `text` and, for pairs, `text_pair`, lists of one length.
+            columns: the input columns of the task's form, lists of one length.
             batch_size: int, rows computed together.
         """
 
@@ -48,14 +56,60 @@ def is_saved_model(path: str | Path) -> bool:
     )
 
 
-def open_predictor(model: str | Path) -> Predictor:
+def trained_task(model: str | Path) -> str:
+    """Return the name of the task that a model was trained for, without loading it.
+
+    Raises:
+        FileNotFoundError: if there is no such folder.
+        ValueError: if it is no model, or one that was never trained for a task.
+    """
+    if is_saved_model(model):
+        from kerazoo.export.version_folder import find_version_folder
+
+        return str(read_description(find_version_folder(model))["task"])
+    source = open_checkpoint(model)
+    if source.format == KERAZOO:
+        name = saved_task_name(source.folder)
+    else:
+        name = source.task_name()
+    if name is None:
+        raise ValueError(
+            f"{model} was not trained for a task. Train one: kerazoo finetune TASK --preset …"
+        )
+    return name
+
+
+def read_description(folder: Path) -> dict[str, Any]:
+    """Return what an export says of itself: `task`, `labels`, `pairs`, ….
+
+    Args:
+        folder: the version folder.
+
+    Raises:
+        ValueError: if the description is missing or damaged.
+    """
+    file = folder / _DESCRIPTION
+    try:
+        description = json.loads(file.read_text(encoding="utf-8"))
+        if isinstance(description["task"], str):
+            return dict(description)
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    raise ValueError(
+        f"The SavedModel's description cannot be read from {file}. Export it again with "
+        "kerazoo export."
+    )
+
+
+def open_predictor(model: str | Path, generation: GenerationSettings | None = None) -> Predictor:
     """Load what is at `model`.
 
     A SavedModel is loaded with TensorFlow and TensorFlow Text alone.
 
     Args:
-        model: a kerazoo preset, a Hugging Face folder or `hf://` handle with a classifier, a
+        model: a kerazoo preset, a Hugging Face folder or `hf://` handle with a trained task, a
             SavedModel, or a base folder of versions (the highest is taken).
+        generation: how a language model continues texts; None is the defaults.
 
     Raises:
         FileNotFoundError: if there is no such folder.
@@ -64,10 +118,10 @@ def open_predictor(model: str | Path) -> Predictor:
     if is_saved_model(model):
         from kerazoo.training.saved_model_predictor import SavedModelPredictor
 
-        return SavedModelPredictor(model)
+        return SavedModelPredictor(model, generation)
     from kerazoo.training.preset_predictor import PresetPredictor
 
-    return PresetPredictor.from_preset(model)
+    return PresetPredictor.from_preset(model, generation)
 
 
 def truncation_note(predictor: Predictor, rows: int) -> str | None:

@@ -1,17 +1,24 @@
 """Answers from a preset or a Hugging Face folder, computed by Keras."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import keras
 
 from kerazoo.conversion.source import KERAZOO, open_checkpoint
-from kerazoo.tasks.text_classifier import TextClassifier
-from kerazoo.training.predictor import Answer
+from kerazoo.tasks.registry import task_class
+from kerazoo.training.generation_settings import GenerationSettings
+from kerazoo.training.predictor import Answer, trained_task
 
 _MULTIPLE = 16
+# The method of each task that answers rows with dicts.
+_METHODS = {
+    "text-classification": "classify",
+    "text-similarity": "compare",
+    "multiple-choice": "choose",
+}
 
 
 def padding_multiple() -> int | None:
@@ -20,13 +27,14 @@ def padding_multiple() -> int | None:
 
 
 class PresetPredictor:
-    """A `TextClassifier` as a `kerazoo.training.predictor.Predictor`.
+    """A task as a `kerazoo.training.predictor.Predictor`.
 
     Args:
         task: the trained task.
+        generation: how a language model continues texts; None is the defaults.
     """
 
-    def __init__(self, task: TextClassifier) -> None:
+    def __init__(self, task: Any, generation: GenerationSettings | None = None) -> None:
         """Keep the task."""
         if task.preprocessor is None:
             raise ValueError(
@@ -34,52 +42,69 @@ class PresetPredictor:
                 f"Received: task={task.name!r} with preprocessor=None"
             )
         self.task = task
+        self.task_name: str = task.task_name
         self.preprocessor = task.preprocessor
-        self.labels: list[str] = task.labels
+        self.generation = generation or GenerationSettings()
+        self.labels: list[str] = list(task.labels or [])
         self.pairs: bool | None = task.pairs
         self.load_note: str | None = None
         self.sequence_length: int | None = task.preprocessor.sequence_length
         self.truncated = 0
 
     @classmethod
-    def from_preset(cls, preset: str | Path) -> Self:
+    def from_preset(cls, preset: str | Path, generation: GenerationSettings | None = None) -> Self:
         """Load a task that was trained.
 
         Raises:
             FileNotFoundError: if there is no such folder.
-            ValueError: if it is no checkpoint, or has no classifier.
+            ValueError: if it is no checkpoint, or was not trained for a task.
         """
+        task_name = trained_task(preset)
         source = open_checkpoint(preset)
-        if source.format == KERAZOO:
-            has_head = (source.folder / "task.json").is_file()
-        else:
-            has_head = bool(source.task_config(TextClassifier.task_name))
-        if not has_head:
-            raise ValueError(_untrained(preset))
-        task = TextClassifier.from_preset(source, pad_to_multiple_of=padding_multiple())
+        task = task_class(task_name).from_preset(source, pad_to_multiple_of=padding_multiple())
         missing = () if task.load_report is None else task.load_report.missing
         if any("classifier" in path for path in missing):
-            raise ValueError(_untrained(preset))
-        predictor = cls(task)
+            raise ValueError(
+                f"{preset} has no trained classifier. Train one: kerazoo finetune {task_name} "
+                "--preset …"
+            )
+        predictor = cls(task, generation)
         if source.format != KERAZOO:
             predictor.pairs = None
         if task.load_report is not None and not task.load_report.is_complete:
             predictor.load_note = str(task.load_report)
         return predictor
 
-    def answer(self, columns: Mapping[str, Sequence[str]], batch_size: int) -> list[Answer]:
+    def answer(self, columns: Mapping[str, Sequence[Any]], batch_size: int) -> list[Answer]:
         """Answer each row; see `Predictor`."""
-        texts = {name: list(column) for name, column in columns.items()}
-        self.truncated += self.preprocessor.count_truncated(texts)
+        rows = {name: list(column) for name, column in columns.items()}
+        if self.task_name == "causal-lm":
+            return self._continued(rows["text"], batch_size)
+        self.truncated += self.preprocessor.count_truncated(rows)
         with warnings.catch_warnings():
             # Counted here, to be said once for all rows.
             warnings.filterwarnings("ignore", message=".*texts are longer than")
-            return self.task.classify(texts, batch_size=batch_size)
+            answers: list[Answer] = getattr(self.task, _METHODS[self.task_name])(
+                rows, batch_size=batch_size
+            )
+            return answers
 
+    def stream(self, prompt: str) -> Iterator[str]:
+        """Yield a continuation piece by piece, as a language model chooses its tokens.
 
-def _untrained(preset: str | Path) -> str:
-    """Say that a checkpoint cannot answer yet."""
-    return (
-        f"{preset} has no trained classifier. "
-        "Train one: kerazoo finetune text-classification --preset …"
-    )
+        Args:
+            prompt: the text to continue.
+        """
+        self.task.compile(sampler=self.generation.sampler())
+        return self.task.stream(prompt, max_new_tokens=self.generation.max_new_tokens)
+
+    def _continued(self, prompts: list[str], batch_size: int) -> list[Answer]:
+        self.task.compile(sampler=self.generation.sampler())
+        texts = []
+        for start in range(0, len(prompts), batch_size):
+            texts += self.task.generate(
+                prompts[start : start + batch_size],
+                max_new_tokens=self.generation.max_new_tokens,
+                strip_prompt=True,
+            )
+        return [{"generated_text": text} for text in texts]

@@ -1,93 +1,141 @@
 """Answers from an exported SavedModel, computed by TensorFlow and TensorFlow Text alone."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 import tensorflow_text  # noqa: F401 (registers the operations of the tokenizer)
 
-from kerazoo.axes import LABEL, TEXT, TEXT_PAIR
+from kerazoo.axes import CHOICES, CONTEXT, LABEL, QUESTION, TEXT, TEXT_PAIR
 from kerazoo.export.version_folder import find_version_folder
-from kerazoo.training.predictor import Answer
+from kerazoo.training.generation_settings import GenerationSettings
+from kerazoo.training.predictor import Answer, read_description
 
-_SIGNATURE = "serving_default"
-_OUTPUTS = {LABEL, "score", "probabilities"}
-_DESCRIPTION = Path("assets.extra") / "kerazoo.json"
+Columns = Mapping[str, Sequence[Any]]
+_CAUSAL_LM, _MULTIPLE_CHOICE = "causal-lm", "multiple-choice"
 
 
 class SavedModelPredictor:
-    """An exported `TextClassifier` as a `kerazoo.training.predictor.Predictor`.
+    """An exported task as a `kerazoo.training.predictor.Predictor`.
 
     Args:
         path: a version folder, or a base folder of versions, of which the highest is taken.
+        generation: how a language model continues texts; None is the defaults.
 
     Raises:
         FileNotFoundError: if there is no SavedModel.
-        ValueError: if the SavedModel does not turn texts into labels.
+        ValueError: if it is not one that kerazoo exported, or is damaged.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        """Load the SavedModel and look at its signature."""
+    def __init__(self, path: str | Path, generation: GenerationSettings | None = None) -> None:
+        """Load the SavedModel and look at its signatures."""
         self.folder = find_version_folder(path)
+        description = read_description(self.folder)
+        self.task_name: str = description["task"]
+        self.labels: list[str] = [str(label) for label in description.get("labels") or []]
         # The loaded object owns the variables; the function alone would not keep them alive.
         self._loaded = _load(self.folder)
-        self._function = self._loaded.signatures.get(_SIGNATURE)
-        inputs = (
-            set() if self._function is None else set(self._function.structured_input_signature[1])
-        )
-        outputs = set() if self._function is None else set(self._function.structured_outputs)
-        if not (inputs in ({TEXT}, {TEXT, TEXT_PAIR}) and outputs >= _OUTPUTS):
+        signature = "generate" if self.task_name == _CAUSAL_LM else "serving_default"
+        self._function = self._loaded.signatures.get(signature)
+        if self._function is None:
             raise ValueError(
-                f"{self.folder} does not turn texts into labels: its signature {_SIGNATURE} must "
-                f"take `{TEXT}` and give `label`, `score` and `probabilities`. "
-                f"Received: inputs={sorted(inputs)}, outputs={sorted(outputs)}"
+                f"{self.folder} does not answer texts: it has no signature {signature}. "
+                f"Received: signatures={sorted(self._loaded.signatures)}"
             )
-        self.pairs: bool | None = TEXT_PAIR in inputs
+        self._inputs = set(self._function.structured_input_signature[1])
+        self.generation = generation or GenerationSettings()
+        self.pairs: bool | None = TEXT_PAIR in self._inputs
         # The graph truncates by itself and does not tell.
         self.load_note: str | None = None
         self.sequence_length: int | None = None
         self.truncated = 0
-        self.labels = self._label_names()
 
-    def answer(self, columns: Mapping[str, Sequence[str]], batch_size: int) -> list[Answer]:
+    def answer(self, columns: Columns, batch_size: int) -> list[Answer]:
         """Answer each row; see `Predictor`."""
+        tensors, read = {
+            _CAUSAL_LM: (self._prompts, self._continuations),
+            _MULTIPLE_CHOICE: (self._questions, self._choices),
+        }.get(self.task_name, (self._texts, self._labelled))
+        return self._batched(columns, batch_size, tensors, read)
+
+    def _batched(
+        self,
+        columns: Columns,
+        batch_size: int,
+        tensors: Callable[[Columns], dict[str, tf.Tensor]],
+        read: Callable[[dict[str, Any], Columns], list[Answer]],
+    ) -> list[Answer]:
         answers: list[Answer] = []
-        for start in range(0, len(columns[TEXT]), batch_size):
-            batch = {name: texts[start : start + batch_size] for name, texts in columns.items()}
-            outputs = self._call(batch)
-            for label, score, row in zip(
-                outputs[LABEL], outputs["score"], outputs["probabilities"], strict=True
-            ):
-                probabilities = dict(zip(self.labels, map(float, row), strict=True))
-                answers.append(
-                    {
-                        "label": label.decode(),
-                        "score": float(score),
-                        "probabilities": probabilities,
-                    }
-                )
+        for start in range(0, len(next(iter(columns.values()))), batch_size):
+            batch = {name: values[start : start + batch_size] for name, values in columns.items()}
+            outputs = self._function(**tensors(batch))
+            answers += read({name: value.numpy() for name, value in outputs.items()}, batch)
         return answers
 
-    def _call(self, columns: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-        """Call the signature; the outputs come back as arrays."""
-        texts = {
-            name: tf.constant(list(values), dtype=tf.string, shape=(len(values),))
-            for name, values in columns.items()
-        }
-        return {name: value.numpy() for name, value in self._function(**texts).items()}
+    def _texts(self, batch: Columns) -> dict[str, tf.Tensor]:
+        return {name: _strings(values) for name, values in batch.items()}
 
-    def _label_names(self) -> list[str]:
-        """Read the label names from the export's description."""
-        file = self.folder / _DESCRIPTION
-        try:
-            return [str(label) for label in json.loads(file.read_text(encoding="utf-8"))["labels"]]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+    def _labelled(self, outputs: dict[str, Any], batch: Columns) -> list[Answer]:
+        if LABEL not in outputs:
+            return [{"score": float(score)} for score in outputs["score"]]
+        rows = zip(outputs[LABEL], outputs["score"], outputs["probabilities"], strict=True)
+        return [
+            {
+                "label": label.decode(),
+                "score": float(score),
+                "probabilities": dict(zip(self.labels, map(float, row), strict=True)),
+            }
+            for label, score, row in rows
+        ]
+
+    def _questions(self, batch: Columns) -> dict[str, tf.Tensor]:
+        rows = batch[CHOICES]
+        empty = [""] * len(rows)
+        widest = max(len(row) for row in rows)
+        padded = [[*row, *[""] * (widest - len(row))] for row in rows]
+        return {
+            CONTEXT: _strings(batch.get(CONTEXT, empty)),
+            QUESTION: _strings(batch.get(QUESTION, empty)),
+            CHOICES: tf.constant(padded, dtype=tf.string),
+        }
+
+    def _choices(self, outputs: dict[str, Any], batch: Columns) -> list[Answer]:
+        answers = []
+        for choice, row, choices in zip(
+            outputs["choice"], outputs["probabilities"], batch[CHOICES], strict=True
+        ):
+            scores = [float(score) for score in row[: len(choices)]]
+            best = int(choice)
+            answers.append(
+                {"choice": best, "text": choices[best], "score": scores[best], "scores": scores}
+            )
+        return answers
+
+    def _prompts(self, batch: Columns) -> dict[str, tf.Tensor]:
+        settings, rows = self.generation, len(batch[TEXT])
+        if settings.num_beams:
             raise ValueError(
-                f"The SavedModel's label names cannot be read from {file}. Export it again with "
-                "kerazoo export."
-            ) from error
+                "An exported language model has no beam search; ask the preset that it was "
+                f"exported from. Received: num_beams={settings.num_beams}"
+            )
+        each = {
+            "max_new_tokens": np.int32(settings.max_new_tokens),
+            "temperature": np.float32(settings.effective_temperature),
+            "top_k": np.int32(settings.top_k),
+            "top_p": np.float32(settings.top_p),
+            "seed": np.int32(settings.seed),
+        }
+        filled = {name: tf.fill([rows], value) for name, value in each.items()}
+        return {TEXT: _strings(batch[TEXT]), **filled}
+
+    def _continuations(self, outputs: dict[str, Any], batch: Columns) -> list[Answer]:
+        return [{"generated_text": text.decode()} for text in outputs["generated_text"]]
+
+
+def _strings(values: Sequence[str]) -> tf.Tensor:
+    return tf.constant(list(values), dtype=tf.string, shape=(len(values),))
 
 
 def _load(folder: Path) -> Any:

@@ -57,6 +57,19 @@ def test_an_export_that_would_not_be_served_exits_with_one(command, preset, tmp_
 
 def test_a_backbone_cannot_be_exported(tiny_backbone, tmp_path):
     tiny_backbone.save_to_preset(str(tmp_path / "b"))
-    with pytest.raises(ValueError, match="no trained classifier"):
+    with pytest.raises(ValueError, match="was not trained for a task"):
         export_model(str(tmp_path / "b"), str(tmp_path / "out"), True, SILENT)
     assert not (tmp_path / "out").exists()
+
+
+def test_an_output_that_holds_other_things_is_told_before_loading(tmp_path):
+    (tmp_path / "precious.txt").write_text("x")
+    with pytest.raises(ValueError, match="holds other things than versions.*precious"):
+        export_model("no-such-model", str(tmp_path), False, SILENT)
+
+
+def test_pairs_are_a_matter_of_classifiers(command, tiny_causal_lm, tmp_path):
+    tiny_causal_lm.save_to_preset(tmp_path / "lm")
+    result = command("export", tmp_path / "lm", "--output", tmp_path / "m", "--pairs")
+    assert result.exit_code == 1
+    assert "Received: a model for causal-lm" in result.stderr

@@ -83,6 +83,26 @@ def test_debug_shows_the_traceback(command):
     assert result.exit_code == 1
 
 
+def test_a_killed_run_leaves_no_unfinished_folder(tmp_path):
+    code = f"""
+import os, signal, time
+from kerazoo.cli import main
+from kerazoo.conversion.new_folder import new_folder
+
+def command(prog_name):
+    with new_folder({str(tmp_path / "out")!r}) as folder:
+        (folder / "half").write_text("x")
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(20)
+
+main.kerazoo = command
+main.main()
+"""
+    result = subprocess.run([sys.executable, "-c", code], timeout=60)
+    assert result.returncode == 128 + signal.SIGTERM
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_interrupt_is_not_an_error(command, monkeypatch):
     def interrupt():
         raise KeyboardInterrupt

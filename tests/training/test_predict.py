@@ -29,13 +29,17 @@ def test_rows_are_read_while_answers_are_taken(preset):
     assert len(read) == 3 + 3 * 16
 
 
-def test_a_wrong_file_is_told_before_the_model_is_loaded():
+def test_a_wrong_file_is_told_before_the_model_is_loaded(preset, monkeypatch):
     def wrong():
         raise ValueError("a.tsv, line 1: wrong")
         yield
 
+    def refuse(*arguments):
+        raise AssertionError("the model was loaded")
+
+    monkeypatch.setattr("kerazoo.training.predict.open_predictor", refuse)
     with pytest.raises(ValueError, match="line 1: wrong"):
-        next(predict("no-such-model", wrong()))
+        next(predict(preset, wrong()))
 
 
 def test_pairs_for_a_model_of_single_texts_are_refused(preset):

@@ -27,7 +27,7 @@ def test_pairs_are_answered(pair_classifier, tmp_path):
 def test_a_backbone_without_a_head_is_refused(tiny_backbone, tiny_tokenizer, tmp_path):
     tiny_backbone.save_to_preset(str(tmp_path / "own"))
     tiny_tokenizer.save_to_preset(str(tmp_path / "own"))
-    with pytest.raises(ValueError, match="has no trained classifier. Train one: kerazoo fine"):
+    with pytest.raises(ValueError, match="own was not trained for a task. Train one: kerazoo fine"):
         PresetPredictor.from_preset(tmp_path / "own")
 
 
@@ -37,7 +37,7 @@ def test_a_foreign_checkpoint_without_a_head_is_refused(tiny_text_classifier, tm
     backbone = tiny_text_classifier.backbone
     tokenizer = tiny_text_classifier.preprocessor.tokenizer
     save_huggingface(backbone, backbone.config, tmp_path / "hf", tokenizer=tokenizer)
-    with pytest.raises(ValueError, match="hf has no trained classifier"):
+    with pytest.raises(ValueError, match="hf was not trained for a task"):
         PresetPredictor.from_preset(tmp_path / "hf")
 
 

@@ -1,0 +1,131 @@
+"""What every task's form says."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from kerazoo.axes import LABEL, TEXT, TEXT_PAIR
+from kerazoo.data.read_table import read_rows, read_table
+from kerazoo.data.row import Rows
+from kerazoo.data.table import Table
+from kerazoo.training.config import FinetuneConfig
+from kerazoo.training.predictor import Predictor
+from kerazoo.training.progress import SILENT, Progress
+
+# Starting a computation costs some tens of milliseconds; over this many batches that is little.
+_BATCHES_OF_A_CHUNK = 16
+
+Columns = Mapping[str, Sequence[Any]]
+
+
+class Form:
+    """The files of a task, and how rows of them become inputs, targets and measures.
+
+    The defaults are those of a task on single texts or pairs of texts with one label each.
+    """
+
+    task_name: ClassVar[str]
+    input_columns: ClassVar[tuple[str, ...]] = (TEXT, TEXT_PAIR)
+    required_columns: ClassVar[tuple[str, ...]] = (TEXT,)
+
+    def read_table(self, path: str) -> Table:
+        """Read labelled rows; ValueError names the file and the line of a wrong one."""
+        return read_table(path)
+
+    def read_rows(self, path: str) -> Rows:
+        """Yield rows without labels, while the file is read."""
+        return read_rows(path)
+
+    def check_inputs(self, names: Sequence[str]) -> None:
+        """Raise ValueError if rows with these columns cannot be answered."""
+        missing = [name for name in self.required_columns if name not in names]
+        if missing:
+            listed = ", ".join(f"`{name}`" for name in self.required_columns)
+            raise ValueError(
+                f"The model was trained for {self.task_name}, and every row needs {listed}. "
+                f"Received: rows without `{missing[0]}`"
+            )
+
+    def check(self, train: Table, validation: Table, config: FinetuneConfig) -> None:
+        """Raise ValueError if the rows of the two files do not belong together."""
+        with_pairs = [table.path for table in (train, validation) if TEXT_PAIR in table.columns]
+        if len(with_pairs) == 1:
+            other = ({train.path, validation.path} - set(with_pairs)).pop()
+            raise ValueError(
+                f"{with_pairs[0]} has the column `{TEXT_PAIR}` and {other} has not. "
+                "Give both files pairs, or none."
+            )
+
+    def split_labels(self, table: Table, config: FinetuneConfig) -> Sequence[str]:
+        """Return what a held-out share must have in the same proportions, one value a row."""
+        return table.columns[LABEL]
+
+    def task_arguments(self, train: Table, config: FinetuneConfig) -> dict[str, Any]:
+        """Return the arguments of the task's constructor that rows and settings decide."""
+        raise TypeError(f"{type(self).__name__} does not define `task_arguments`.")
+
+    def targets(self, table: Table, task: Any) -> Any:
+        """Return the labels of a table as `fit` takes them."""
+        return table.columns[LABEL]
+
+    def fit(
+        self,
+        task: Any,
+        train: Table,
+        validation: Table,
+        config: FinetuneConfig,
+        **options: Any,
+    ) -> None:
+        """Call the task's `fit` on the rows.
+
+        Args:
+            task: the compiled task.
+            train: the rows to learn from.
+            validation: the rows to measure on after each epoch.
+            config: the settings of the run.
+            **options: further arguments of `fit`.
+        """
+        task.fit(
+            self.columns(train),
+            self.targets(train, task),
+            validation_data=(self.columns(validation), self.targets(validation, task)),
+            batch_size=config.batch_size,
+            epochs=config.epochs,
+            **options,
+        )
+
+    def steps_of_an_epoch(self, task: Any, train: Table, config: FinetuneConfig) -> int:
+        """Return how many batches the training rows make."""
+        return -(-len(train) // config.batch_size)
+
+    def count_truncated(self, task: Any, table: Table) -> int:
+        """Return how many texts are longer than the task's rows."""
+        count: int = task.preprocessor.count_truncated(self.columns(table))
+        return count
+
+    def columns(self, table: Table) -> dict[str, list[Any]]:
+        """Return the columns that are answered."""
+        return {name: table.columns[name] for name in self.input_columns if name in table.columns}
+
+    def measure(
+        self, predictor: Predictor, table: Table, batch_size: int, progress: Progress = SILENT
+    ) -> dict[str, Any]:
+        """Return what a report says of a predictor's answers to a table, fit for JSON."""
+        raise TypeError(f"{type(self).__name__} does not define `measure`.")
+
+    def summary(self, metrics: Mapping[str, Any]) -> str:
+        """Return the most important measures in a line."""
+        raise TypeError(f"{type(self).__name__} does not define `summary`.")
+
+    def answer_table(
+        self, predictor: Predictor, table: Table, batch_size: int, progress: Progress
+    ) -> list[dict[str, Any]]:
+        """Return a predictor's answer to each row."""
+        columns = self.columns(table)
+        answers: list[dict[str, Any]] = []
+        step = _BATCHES_OF_A_CHUNK * batch_size
+        with progress.bar("evaluating", len(table)) as advance:
+            for start in range(0, len(table), step):
+                part = {name: values[start : start + step] for name, values in columns.items()}
+                answers.extend(predictor.answer(part, batch_size))
+                advance(min(step, len(table) - start), "")
+        return answers

@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+
+from kerazoo.generation.generate import Request, check_fits, generate_ids
+
+PROMPTS = [[5, 9], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], [30, 20, 10]]
+
+
+@pytest.fixture(scope="module")
+def task(make_tiny_causal_lm):
+    """Without XLA, whose compilation takes longer than all that is computed here."""
+    task = make_tiny_causal_lm()
+    task.compile(jit_compile=False)
+    return task
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"max_length": 0}, "`max_length` must be a number above zero"),
+        ({"max_new_tokens": -2}, "max_new_tokens=-2"),
+        ({"max_length": 5, "max_new_tokens": 2}, "not both. Received: max_length=5, max_new_t"),
+    ],
+)
+def test_impossible_lengths_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Request(**arguments)
+
+
+def test_each_prompt_gets_as_many_new_tokens(task):
+    rows = generate_ids(task, PROMPTS, Request(max_new_tokens=6))
+    assert [len(row) for row in rows] == [8, 16, 9]
+    assert [row[: len(prompt)] for row, prompt in zip(rows, PROMPTS, strict=True)] == PROMPTS
+    alone = [generate_ids(task, [p], Request(max_new_tokens=6))[0] for p in PROMPTS]
+    assert alone == rows
+    until = generate_ids(task, PROMPTS, Request(max_length=12))
+    assert [len(row) for row in until] == [12] * 3
+    for row, longer in zip(rows, until, strict=True):
+        common = min(len(row), len(longer))
+        assert row[:common] == longer[:common]
+
+
+def test_a_row_ends_with_its_stop_token(task):
+    free = generate_ids(task, PROMPTS, Request(max_new_tokens=12))
+    stop = free[0][len(PROMPTS[0]) + 4]
+    rows = generate_ids(task, PROMPTS, Request(max_new_tokens=12, stop_token_ids=(stop,)))
+    for row, whole, prompt in zip(rows, free, PROMPTS, strict=True):
+        new = whole[len(prompt) :]
+        end = new.index(stop) + 1 if stop in new else len(new)
+        assert row == prompt + new[:end]
+    # A stop token in the prompt ends nothing.
+    (row,) = generate_ids(task, [[stop, 4]], Request(max_new_tokens=1, stop_token_ids=(stop,)))
+    assert len(row) == 3
+
+
+def test_a_window_slides_past_the_context(task):
+    limit = task.backbone.config.max_sequence_length
+    request = Request(max_new_tokens=60, sliding_window=True)
+    rows = generate_ids(task, PROMPTS, request)
+    assert [len(row) for row in rows] == [len(prompt) + 60 for prompt in PROMPTS]
+    alone = [generate_ids(task, [prompt], request)[0] for prompt in PROMPTS]
+    assert alone == rows
+    within = generate_ids(task, PROMPTS, Request(max_length=limit))
+    assert [row[:limit] for row in rows] == within
+    # What follows is what the second half of the context gives by itself.
+    half = rows[0][limit - limit // 2 : limit]
+    after = generate_ids(task, [half], Request(max_length=limit))[0]
+    assert rows[0][limit : limit + 10] == after[len(half) : len(half) + 10]
+
+
+def test_the_context_limit_is_told_before_any_work(task):
+    with pytest.raises(
+        ValueError, match="has 37 positions.*Received: 42 tokens, 2 of them in prompt 0"
+    ):
+        generate_ids(task, PROMPTS, Request(max_new_tokens=40))
+    with pytest.raises(ValueError, match="Prompt 1 leaves no room.*Received: 10 tokens"):
+        generate_ids(task, PROMPTS, Request(max_length=10))
+    check_fits(PROMPTS, [37, 37, 37], 37)
+
+
+def test_ids_that_stand_on_padding_change_nothing(task):
+    ids = np.array([[5, 9, 0, 0, 0, 0, 0], [5, 9, 7, 7, 7, 7, 7]], "int32")
+    mask = np.array([[1, 1, 0, 0, 0, 0, 0]] * 2, "int32")
+    with task.without_preprocessor():
+        output = task.generate({"token_ids": ids, "padding_mask": mask}, stop_token_ids=None)
+    assert output["token_ids"].shape == (2, 7)
+    assert output["token_ids"][0].tolist() == output["token_ids"][1].tolist()
