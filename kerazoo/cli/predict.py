@@ -73,7 +73,8 @@ def _streamed(model: str, text: str, settings: "GenerationSettings") -> bool:
     """Print a continuation as it comes; return False if the model does not do that."""
     from kerazoo.training.predictor import is_saved_model, trained_task
 
-    if is_saved_model(model) or trained_task(model) != "causal-lm" or settings.num_beams:
+    searches = settings.num_beams or settings.sliding_window
+    if searches or is_saved_model(model) or trained_task(model) != "causal-lm":
         return False
     from kerazoo.training.preset_predictor import PresetPredictor
 

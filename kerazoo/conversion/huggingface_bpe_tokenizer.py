@@ -198,12 +198,16 @@ def _kind_of_steps(whole: Mapping[str, Any], path: Path) -> str:
 def _special_tokens(
     kind: str, specials: Mapping[str, Any], entries: list[str], model: Mapping[str, Any]
 ) -> dict[str, str | None]:
-    found = {name: token_text(specials.get(key)) for name, key in _SPECIAL_TOKENS.items()}
+    defaults: dict[str, str | None] = {}
+    if kind == BYTE_BPE:
+        end_of_text = _END_OF_TEXT if _END_OF_TEXT in entries else None
+        defaults = {"eos_token": end_of_text, "bos_token": end_of_text}
+    found = {
+        name: token_text(specials.get(key, defaults.get(key)))
+        for name, key in _SPECIAL_TOKENS.items()
+    }
     if kind == BYTE_BPE:
         del found["unk_token"]  # nothing is unknown
-        default = _END_OF_TEXT if _END_OF_TEXT in entries else None
-        found["end_token"] = found["end_token"] or default
-        found["start_token"] = found["start_token"] or default
     else:
         found["unk_token"] = found["unk_token"] or model.get("unk_token") or "<unk>"
     return found

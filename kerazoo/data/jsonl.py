@@ -38,7 +38,7 @@ def jsonl_rows(
         if not text.strip():
             continue
         where = f"{name}, line {line}"
-        record = _parsed(text, where)
+        record = parsed_object(text, where, _example(["text"]))
         if wanted is None:
             wanted = [*required, *(key for key in optional if record.get(key) is not None)]
             first = line
@@ -50,8 +50,17 @@ def jsonl_rows(
         )
 
 
-def _parsed(text: str, where: str) -> dict[str, Any]:
-    """Read one line."""
+def parsed_object(text: str, where: str, example: str) -> dict[str, Any]:
+    """Return the JSON object on a line.
+
+    Args:
+        text: the line.
+        where: the file and the line, for the message.
+        example: what an object looks like, for the message.
+
+    Raises:
+        ValueError: if the line is something else.
+    """
     try:
         record = json.loads(text)
     except json.JSONDecodeError as error:
@@ -65,7 +74,7 @@ def _parsed(text: str, where: str) -> dict[str, Any]:
         raise ValueError(f"{where}: the JSON is nested too deeply.") from error
     if not isinstance(record, dict):
         raise ValueError(
-            f"{where}: a JSON object was expected, like {_example(['text'])}. "
+            f"{where}: a JSON object was expected, like {example}. "
             f"Received: {type(record).__name__}"
         )
     return record
@@ -91,6 +100,18 @@ def _string(key: str, value: Any, where: str) -> str:
     """Return a value as a string, or raise ValueError."""
     if key == LABEL and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
+    check_text(key, value, where)
+    return checked_label(value, where) if key == LABEL else str(value)
+
+
+def check_text(key: str, value: Any, where: str) -> None:
+    """Raise ValueError unless a value is a string of whole characters.
+
+    Args:
+        key: the value's key, for the message.
+        value: what stands there.
+        where: the file and the line, for the message.
+    """
     if not isinstance(value, str):
         expected = "a string or a whole number" if key == LABEL else "a string"
         raise ValueError(f"{where}: `{key}` must be {expected}. Received: {key}={value!r}")
@@ -101,7 +122,6 @@ def _string(key: str, value: Any, where: str) -> str:
             f"{where}: `{key}` holds half a surrogate pair, which is not a character. "
             f"Received: {value[error.start]!r}"
         ) from error
-    return checked_label(value, where) if key == LABEL else value
 
 
 def _example(keys: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from kerazoo.data.row import Row
 
@@ -17,7 +18,7 @@ class Table:
     """
 
     path: str
-    columns: dict[str, list[str]]
+    columns: dict[str, list[Any]]
     lines: list[int]
 
     @classmethod
@@ -28,7 +29,7 @@ class Table:
             ValueError: if there is none.
         """
         lines: list[int] = []
-        columns: dict[str, list[str]] = {}
+        columns: dict[str, list[Any]] = {}
         for row in rows:
             lines.append(row.line)
             for name, value in row.values.items():

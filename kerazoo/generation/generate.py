@@ -110,7 +110,8 @@ def check_fits(prompts: Rows, targets: Sequence[int], limit: int) -> None:
         if target > limit:
             raise ValueError(
                 f"The model has {limit} positions, and prompt and continuation would need more. "
-                "Ask for less, or let `generate` go on with `sliding_window=True`. "
+                "Ask for fewer tokens, or let the window slide (`sliding_window=True`, at the "
+                "shell --sliding-window). "
                 f"Received: {target} tokens, {len(prompt)} of them in prompt {number}"
             )
 

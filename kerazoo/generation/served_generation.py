@@ -45,6 +45,7 @@ def continue_rows(
     states, cache = backbone.read_prompt(prompts.to_tensor(0, shape=None), width + steps)
     last = tf.maximum(lengths - 1, 0)
     logits = backbone.next_token_logits(tf.gather(states, last, axis=1, batch_dims=1))
+    last_position = backbone.config.max_sequence_length - 1
     uniform = uniform_rows(seeds, longest)
     slots = tf.range(width + steps)[tf.newaxis, :]
     in_prompt = slots < lengths[:, tf.newaxis]
@@ -67,7 +68,8 @@ def continue_rows(
             token[:, tf.newaxis],
             cache,
             slot,
-            positions=(lengths + step)[:, tf.newaxis],
+            # A row that is done goes along with the others, perhaps past the last position.
+            positions=tf.minimum(lengths + step, last_position)[:, tf.newaxis],
             visible=visible[:, tf.newaxis, tf.newaxis, :],
             write=write_where,
         )

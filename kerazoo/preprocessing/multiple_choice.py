@@ -117,10 +117,13 @@ class MultipleChoicePreprocessor(Preprocessor):
 
     def _parts(self, context: tf.Tensor, question: tf.Tensor, choices: tf.Tensor) -> list[Part]:
         """Return the three texts of each row, context and question once for each choice."""
-        first, second, choice = (
-            Part.from_ragged(self.tokenizer.tokenize(text), segment)
-            for text, segment in ((context, 0), (question, 0), (tf.reshape(choices, [-1]), 1))
-        )
+        # All together, as each use of the tokenizer is a large graph.
+        texts = tf.concat([context, question, tf.reshape(choices, [-1])], axis=0)
+        every = Part.from_ragged(self.tokenizer.tokenize(texts))
+        batch = tf.shape(context)[0]
+        first = every.rows(slice(batch))
+        second = every.rows(slice(batch, 2 * batch))
+        choice = every.rows(slice(2 * batch, None), segment=1)
         has_first, has_second = first.lengths > 0, second.lengths > 0
         if self.template.separator_id == self.template.end_id:
             # Segment ids tell the texts of BERT apart, so context and question are one text.

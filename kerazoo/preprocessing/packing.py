@@ -58,6 +58,11 @@ class Part:
         flat_ids = tf.cast(ids.flat_values, tf.int32)
         return cls(flat_ids, starts, lengths, tf.ones_like(lengths, tf.bool), segment)
 
+    def rows(self, rows: slice, segment: int = 0) -> Self:
+        """Return the part of some of the rows, with another segment id; the ids are not copied."""
+        chosen = {name: getattr(self, name)[rows] for name in ("starts", "lengths", "closed")}
+        return dataclasses.replace(self, **chosen, segment=segment)
+
     def repeated(self, times: int | tf.Tensor) -> Self:
         """Return the part with each row `times` times in succession; the ids are not copied."""
         rows = {

@@ -315,8 +315,8 @@ class Task(_TaskBase):
         if count:
             warnings.warn(
                 f"{count} of {_row_count(columns)} texts are longer than "
-                f"{self.preprocessor.sequence_length} tokens and were truncated. Raise the preprocessor's `sequence_length` to read "
-                "more of them.",
+                f"{self.preprocessor.sequence_length} tokens and were truncated. Raise the "
+                "preprocessor's `sequence_length` to read more of them.",
                 stacklevel=3,
             )
 

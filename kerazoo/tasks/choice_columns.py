@@ -35,7 +35,9 @@ def choice_columns(x: Any) -> dict[str, tf.Tensor]:
     if not isinstance(x, Mapping):
         x = _transposed(x)
     _check_keys(x)
-    columns = {key: value if tf.is_tensor(value) else list(value) for key, value in x.items()}
+    columns: dict[str, Any] = {
+        key: value if tf.is_tensor(value) else list(value) for key, value in x.items()
+    }
     sizes = {
         key: int(value.shape[0]) if tf.is_tensor(value) else len(value)
         for key, value in columns.items()

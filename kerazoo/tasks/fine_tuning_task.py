@@ -1,6 +1,6 @@
 """What the tasks with a dense layer on pooled vectors share: head, defaults, labels, export."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import keras
@@ -31,7 +31,7 @@ class FineTuningTask(AuxiliaryLMLoss):
     """
 
     needs_task_tokens: ClassVar[bool] = True
-    labels: Sequence[str] = ()
+    labels: list[str]
     regression = False
 
     def make_head(

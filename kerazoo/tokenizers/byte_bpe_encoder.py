@@ -64,7 +64,7 @@ class ByteBPEEncoder:
     def _encode_with_offsets(
         self, texts: tf.Tensor
     ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
-        ids = self._encode(texts)
+        ids = self.encode(texts)
         # Every byte is in one token, so that tokens side by side tell where each stands.
         byte_counts = tf.gather(self._byte_counts, ids.values)
         ends = tf.cumsum(byte_counts)

@@ -65,6 +65,7 @@ class GPTBPEEncoder:
         )
         signature = [tf.TensorSpec([None], tf.string)]
         compiled: Any = {"input_signature": signature, "autograph": False}
+        self._look_up_compiled = tf.function(self._look_up, **compiled)
         self.encode = tf.function(self._encode, **compiled)
         self.encode_with_offsets = tf.function(self._encode_with_offsets, **compiled)
 
@@ -74,7 +75,7 @@ class GPTBPEEncoder:
         return tf.strings.regex_replace(texts, r" \z", "")
 
     def _encode(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        ids, _, _ = self._look_up(self._normalize(self._marks.mark(texts)))
+        ids, _, _ = self._look_up_compiled(self._normalize(self._marks.mark(texts)))
         return ids
 
     def _encode_with_offsets(
@@ -82,7 +83,7 @@ class GPTBPEEncoder:
     ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
         marked = self._marks.mark(texts)
         normalized = self._normalize(marked)
-        ids, starts, ends = self._look_up(normalized)
+        ids, starts, ends = self._look_up_compiled(normalized)
         caller_lengths = self._marks.caller_lengths if self._marks else None
         starts, ends = to_character_offsets(
             marked, normalized, starts, ends, self._normalize, caller_lengths

@@ -26,16 +26,15 @@ class IntegerIndex:
         products, order, bucket_starts, multiplier = min(
             candidates, key=lambda candidate: int(np.diff(candidate[2]).max())
         )
-        self._fullest = int(np.diff(bucket_starts).max())
+        self._fullest = max(int(np.diff(bucket_starts).max()), 1)
         self._multiplier = int(np.uint64(multiplier).astype(np.int64))
         self._shift = 64 - bits
         self._first_bucket = -(1 << (bits - 1))
-        spare = max(self._fullest, 1)
         # Probing may run past the end, where the last key stands again.
         last = (products[-1], order[-1]) if len(keys) else (0, -1)
         with tf.init_scope():
-            self._products = tf.constant(np.append(products, [last[0]] * spare))
-            self._positions = tf.constant(np.append(order, [last[1]] * spare), tf.int32)
+            self._products = tf.constant(np.append(products, [last[0]] * self._fullest))
+            self._positions = tf.constant(np.append(order, [last[1]] * self._fullest), tf.int32)
             self._bucket_starts = tf.constant(bucket_starts[:-1].astype(np.int32))
 
     def find(self, keys: tf.Tensor) -> tf.Tensor:
@@ -50,12 +49,9 @@ class IntegerIndex:
         products = keys * tf.constant(self._multiplier, tf.int64)
         bucket = tf.bitwise.right_shift(products, tf.constant(self._shift, tf.int64))
         slot = tf.gather(self._bucket_starts, tf.cast(bucket, tf.int32) - self._first_bucket)
-        found = tf.fill(tf.shape(keys), -1)
-        for _ in range(self._fullest):
-            is_it = tf.gather(self._products, slot) == products
-            found = tf.where(is_it, slot, found)
-            slot += 1
-        return tf.where(found < 0, -1, tf.gather(self._positions, tf.maximum(found, 0)))
+        slots = slot[..., tf.newaxis] + tf.range(self._fullest)
+        is_it = tf.gather(self._products, slots) == products[..., tf.newaxis]
+        return tf.reduce_max(tf.where(is_it, tf.gather(self._positions, slots), -1), axis=-1)
 
 
 def _sorted_by_bucket(

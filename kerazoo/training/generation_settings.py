@@ -17,6 +17,7 @@ class GenerationSettings:
         top_p: float, draw from the likeliest tokens that have this share of probability; 1 is all.
         num_beams: int, texts that a beam search keeps; 0 is no beam search.
         seed: int, of the random numbers.
+        sliding_window: bool, go on past the context limit; see `CausalLM.generate`.
 
     Raises:
         ValueError: if a value is out of range or two of them do not fit together.
@@ -28,6 +29,7 @@ class GenerationSettings:
     top_p: float = 1.0
     num_beams: int = 0
     seed: int = 0
+    sliding_window: bool = False
 
     def __post_init__(self) -> None:
         """Check the values."""

@@ -71,8 +71,8 @@ def _answered(
     form: Form, predictor: Predictor, chunk: list[Row], batch_size: int
 ) -> Iterator[dict[str, Any]]:
     """Answer some rows."""
+    form.check_inputs(list(chunk[0].values))
     names = [name for name in form.input_columns if name in chunk[0].values]
-    form.check_inputs(names)
     columns = {name: [row.values[name] for row in chunk] for name in names}
     check_texts(columns, predictor.pairs, "the input")
     for row, answer in zip(chunk, predictor.answer(columns, batch_size), strict=True):

@@ -106,5 +106,6 @@ class PresetPredictor:
                 prompts[start : start + batch_size],
                 max_new_tokens=self.generation.max_new_tokens,
                 strip_prompt=True,
+                sliding_window=self.generation.sliding_window,
             )
         return [{"generated_text": text} for text in texts]

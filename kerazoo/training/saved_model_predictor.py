@@ -115,10 +115,11 @@ class SavedModelPredictor:
 
     def _prompts(self, batch: Columns) -> dict[str, tf.Tensor]:
         settings, rows = self.generation, len(batch[TEXT])
-        if settings.num_beams:
+        if settings.num_beams or settings.sliding_window:
             raise ValueError(
-                "An exported language model has no beam search; ask the preset that it was "
-                f"exported from. Received: num_beams={settings.num_beams}"
+                "An exported language model has neither beam search nor sliding window; ask the "
+                f"preset that it was exported from. Received: num_beams={settings.num_beams}, "
+                f"sliding_window={settings.sliding_window}"
             )
         each = {
             "max_new_tokens": np.int32(settings.max_new_tokens),

@@ -25,16 +25,15 @@ def test_columns_as_fit_takes_them(tmp_path):
         "context": ["c", ""],
         "question": ["q", "r"],
         "choices": [["a", "b"], ["a", "b", "c"]],
+        "label": [1, 2],
     }
-    assert (table.labels, table.lines, len(table)) == ([1, 2], [1, 3], 2)
+    assert (table.lines, len(table)) == ([1, 3], 2)
 
 
 def test_context_question_and_label_may_be_absent(tmp_path):
     path = write(tmp_path, {"question": "q", "context": None, "choices": ["a", "b"]})
-    table = read_multiple_choice(path, with_labels=False)
-    assert table.columns == {"question": ["q"], "choices": [["a", "b"]]}
-    assert table.labels is None
-    assert [row.label for row in multiple_choice_rows(path, with_labels=False)] == [None]
+    (row,) = multiple_choice_rows(path, with_labels=False)
+    assert row == (1, {"question": "q", "choices": ["a", "b"]})
 
 
 FINE = {"context": "c", "choices": ["a", "b"], "label": 0}
@@ -44,18 +43,18 @@ FINE = {"context": "c", "choices": ["a", "b"], "label": 0}
     ("record", "message"),
     [
         ("{", "this is not JSON"),
-        ("[1]", "was expected. Received: list"),
+        ("[1]", "Received: list"),
         ({**FINE, "choices": ["a"]}, "must be a list of two texts or more"),
         ({"context": "c", "label": 0}, "Received: choices=None"),
-        ({**FINE, "choices": ["a", 1]}, "`choices` must be text. Received: 1"),
+        ({**FINE, "choices": ["a", 1]}, "`choices` must be a string. Received: choices=1"),
         ({**FINE, "choices": ["a", ""]}, "a choice is empty"),
-        ({**FINE, "context": 3}, "`context` must be text. Received: 3"),
+        ({**FINE, "context": 3}, "`context` must be a string. Received: context=3"),
         ({**FINE, "context": "\ud83d"}, "half a surrogate pair"),
         ({**FINE, "label": 2}, "0 to 1. Received: label=2"),
         ({**FINE, "label": -1}, "Received: label=-1"),
         ({**FINE, "label": True}, "Received: label=True"),
         ({"context": "c", "choices": ["a", "b"]}, "Received: label=None"),
-        ({"choices": ["a", "b"], "label": 0}, "the texts none, line 1 has `context`"),
+        ({"choices": ["a", "b"], "label": 0}, "this row has `choices`, `label`, line 1 has `context`"),
     ],
 )
 def test_what_is_wrong_is_named_by_file_and_line(tmp_path, record, message):

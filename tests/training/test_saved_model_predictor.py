@@ -56,3 +56,66 @@ def test_a_damaged_saved_model_is_named(tiny_saved_model, tmp_path, name):
     with pytest.raises(ValueError, match=r"/1 cannot be loaded; it is damaged") as caught:
         SavedModelPredictor(folder)
     assert "\n" not in str(caught.value)
+
+
+PAIRS = {"text": ["the good", "a"], "text_pair": ["good", "the good x"]}
+QUESTIONS = {
+    "context": ["the good", "a"],
+    "question": ["the", "x"],
+    "choices": [["a", "good", "the x"], ["good", "the good"]],
+}
+
+
+@pytest.fixture(scope="module")
+def make_gpt_task(make_tiny_gpt, tiny_bpe_tokenizer):
+    """A function that builds a task on a GPT with the three task tokens."""
+    import kerazoo
+
+    tokenizer = tiny_bpe_tokenizer.with_task_tokens()
+
+    def make(name, **arguments):
+        preprocessor = getattr(kerazoo, f"{name}Preprocessor")(tokenizer, sequence_length=29)
+        backbone = make_tiny_gpt(vocabulary_size=tokenizer.vocabulary_size())
+        return getattr(kerazoo, name)(backbone, preprocessor=preprocessor, **arguments)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "columns", "method"),
+    [
+        ("TextSimilarity", {"labels": ["no", "yes"]}, PAIRS, "compare"),
+        ("TextSimilarity", {}, PAIRS, "compare"),
+        ("MultipleChoice", {}, QUESTIONS, "choose"),
+        ("MultipleChoice", {}, {"choices": QUESTIONS["choices"]}, "choose"),
+    ],
+    ids=["classes", "scores", "choices", "choices alone"],
+)
+def test_answers_of_gpts_tasks_equal_the_presets(
+    make_gpt_task, tmp_path, name, arguments, columns, method
+):
+    task = make_gpt_task(name, **arguments)
+    predictor = SavedModelPredictor(task.export(tmp_path / "m"))
+    assert predictor.task_name == task.task_name
+    found = predictor.answer(columns, batch_size=2)
+    for answer, expected in zip(found, getattr(task, method)(columns), strict=True):
+        assert set(answer) == set(expected)
+        for key, value in expected.items():
+            assert answer[key] == (value if isinstance(value, str) else pytest.approx(value, 1e-4))
+
+
+def test_a_language_model_is_asked_with_its_settings(tiny_causal_lm, tmp_path):
+    from kerazoo.training.generation_settings import GenerationSettings
+    from kerazoo.training.preset_predictor import PresetPredictor
+
+    folder = tiny_causal_lm.export(tmp_path / "lm")
+    prompts = {"text": ["the good", "a"]}
+    settings = GenerationSettings(max_new_tokens=6)
+    expected = PresetPredictor(tiny_causal_lm, settings).answer(prompts, 2)
+    assert SavedModelPredictor(folder, settings).answer(prompts, 1) == expected
+    draw = GenerationSettings(max_new_tokens=6, temperature=2.0, seed=1)
+    drawn = SavedModelPredictor(folder, draw).answer(prompts, 2)
+    assert drawn == SavedModelPredictor(folder, draw).answer(prompts, 1) != expected
+    for settings in (GenerationSettings(num_beams=2), GenerationSettings(sliding_window=True)):
+        with pytest.raises(ValueError, match="neither beam search nor sliding window"):
+            SavedModelPredictor(folder, settings).answer(prompts, 2)

@@ -44,6 +44,12 @@ class Form:
                 f"The model was trained for {self.task_name}, and every row needs {listed}. "
                 f"Received: rows without `{missing[0]}`"
             )
+        foreign = [name for name in names if name not in (*self.input_columns, LABEL)]
+        if foreign:
+            raise ValueError(
+                f"The model was trained for {self.task_name}, which reads no `{foreign[0]}`. "
+                f"Received: rows with {', '.join(f'`{name}`' for name in names)}"
+            )
 
     def check(self, train: Table, validation: Table, config: FinetuneConfig) -> None:
         """Raise ValueError if the rows of the two files do not belong together."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kerazoo.axes import CHOICES, CONTEXT, LABEL, QUESTION
-from kerazoo.data.multiple_choice import read_multiple_choice
+from kerazoo.data.multiple_choice import multiple_choice_rows, read_multiple_choice
 from kerazoo.data.row import Rows
 from kerazoo.data.table import Table
 from kerazoo.training.config import FinetuneConfig
@@ -23,11 +23,11 @@ class MultipleChoiceForm(Form):
 
     def read_table(self, path: str) -> Table:
         """Read labelled rows."""
-        return Table.from_rows(path, read_multiple_choice(path))
+        return read_multiple_choice(path)
 
     def read_rows(self, path: str) -> Rows:
         """Yield rows, which need no label."""
-        return read_multiple_choice(path, with_label=False)
+        return multiple_choice_rows(path, with_labels=False)
 
     def check(self, train: Table, validation: Table, config: FinetuneConfig) -> None:
         """Accept any two files: labels were checked against each row's choices."""
@@ -45,7 +45,7 @@ class MultipleChoiceForm(Form):
     ) -> dict[str, Any]:
         """Return `rows`, `accuracy`, `loss` in nats, and `chance`, the accuracy of guessing."""
         answers = self.answer_table(predictor, table, batch_size, progress)
-        labels = [int(label) for label in table.columns[LABEL]]
+        labels = table.columns[LABEL]
         right = [answer["choice"] == label for answer, label in zip(answers, labels, strict=True)]
         loss = mean_cross_entropy(
             answer["scores"][label] for answer, label in zip(answers, labels, strict=True)

@@ -61,7 +61,6 @@ def test_rows_are_joined_for_training(task):
     assert -(-len(seen["y"]) // 2) == steps
     assert len(seen["validation_data"]) == 3
     assert FORM.count_truncated(task, table()) == 0
-    assert FORM.targets(table(), task) is None
 
 
 def test_labels_are_not_read(tmp_path):

@@ -27,7 +27,7 @@ def test_rows_become_columns(file):
         "question": ["What then?"] * 2,
         "choices": [["wet", "dry"], ["a", "b", "c"]],
     }
-    assert [int(label) for label in FORM.targets(table, None)] == [0, 2]
+    assert FORM.targets(table, None) == [0, 2]
     assert FORM.split_labels(table, FinetuneConfig()) == ["0", "2"]
     assert FORM.task_arguments(table, FinetuneConfig()) == {}
     FORM.check(table, table, FinetuneConfig())

@@ -1,0 +1,142 @@
+"""Each of GPT's tasks from files to answers, at the shell."""
+
+import json
+
+import pytest
+
+from kerazoo.cli.predict import _streamed
+from kerazoo.training.generation_settings import GenerationSettings
+
+EAGER = {"text-similarity": "TextSimilarity", "multiple-choice": "MultipleChoice"}
+
+
+@pytest.fixture(scope="module")
+def language_model(make_tiny_causal_lm, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models") / "language_model"
+    make_tiny_causal_lm().save_to_preset(folder)
+    return folder
+
+
+@pytest.fixture
+def eager(monkeypatch):
+    """Compute without graphs: a few steps take less time than tracing."""
+    import kerazoo
+
+    for name in (*EAGER.values(), "CausalLM"):
+        cls = getattr(kerazoo, name)
+
+        def compile_eager(self, *arguments, _original=cls.compile, **options):
+            _original(self, *arguments, **{**options, "run_eagerly": True})
+
+        monkeypatch.setattr(cls, "compile", compile_eager)
+
+
+def write(path, rows):
+    if path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        path.write_text("\n".join("\t".join(row) for row in rows) + "\n")
+    return path
+
+
+SCORES = [
+    ("text", "text_pair", "label"),
+    ("the good", "good", "3.5"),
+    ("a", "the", "0"),
+    ("good", "good good", "4.25"),
+    ("x", "the good", "1"),
+]
+CHOICES = [
+    {"context": "the", "question": "a", "choices": ["good", "x"], "label": 0},
+    {"context": "a", "question": "the", "choices": ["x", "the good", "y"], "label": 1},
+    {"context": "good", "question": "x", "choices": ["the", "a"], "label": 1},
+]
+TEXTS = [("the good the good the",), ("good good good",), ("a the x the good",), ("the the",)]
+
+
+@pytest.mark.parametrize(
+    ("task", "name", "rows", "measure", "said", "answer"),
+    [
+        ("text-similarity", "a.tsv", SCORES, "pearson", "Pearson", {"score"}),
+        (
+            "multiple-choice",
+            "a.jsonl",
+            CHOICES,
+            "accuracy",
+            "guessing 0.4444",
+            {"choice", "text", "score", "scores"},
+        ),
+        ("causal-lm", "a.txt", TEXTS, "perplexity", "perplexity", {"generated_text"}),
+    ],
+)
+def test_from_files_to_answers(
+    command, eager, language_model, tmp_path, task, name, rows, measure, said, answer
+):
+    file = write(tmp_path / name, rows)
+    folder = tmp_path / "out"
+    result = command(
+        *("finetune", task, "--preset", language_model, "--train", file, "--validation", file),
+        *("--output", folder, "--epochs", 1, "--batch-size", 2, "--sequence-length", 20),
+    )
+    assert result.exit_code == 0, result.stderr
+    assert said in result.stdout
+    assert f"Model, metrics and settings: {folder}" in result.stdout
+    metrics = json.loads((folder / "metrics.json").read_text())
+    assert metrics["task"] == task
+    result = command("evaluate", folder, "--data", file, "--json")
+    assert json.loads(result.stdout)[measure] == pytest.approx(metrics[measure], rel=1e-4)
+    # JSON lines of choices need no label; a table of pairs is read by its own columns.
+    result = command("predict", folder, "--input", file, "--max-new-tokens", 3)
+    assert result.exit_code == 0, result.stderr
+    answers = [json.loads(line) for line in result.stdout.splitlines()]
+    assert len(answers) == len(rows) - (name == "a.tsv")
+    for found in answers:
+        assert answer <= set(found)
+
+
+def test_the_language_models_loss_is_reported(command, eager, language_model, tmp_path):
+    file = write(tmp_path / "a.tsv", SCORES)
+    for weight, reported in ((0.5, True), (0, False)):
+        result = command(
+            *("finetune", "text-similarity", "--preset", language_model, "--train", file),
+            *("--validation", file, "--output", tmp_path / f"out{weight}", "--epochs", 1),
+            *("--lm-loss-weight", weight, "--sequence-length", 20),
+        )
+        assert result.exit_code == 0, result.stderr
+        assert ("lm_loss" in result.stderr) == reported
+
+
+def test_a_terminal_gets_the_continuation_as_it_comes(language_model, capsys):
+    settings = GenerationSettings(max_new_tokens=5)
+    assert _streamed(str(language_model), "the good", settings)
+    from kerazoo.training.preset_predictor import PresetPredictor
+
+    predictor = PresetPredictor.from_preset(language_model, settings)
+    (answer,) = predictor.answer({"text": ["the good"]}, 1)
+    assert capsys.readouterr().out == answer["generated_text"] + "\n"
+    assert not _streamed(str(language_model), "the", GenerationSettings(num_beams=2))
+    assert not _streamed(str(language_model), "the", GenerationSettings(sliding_window=True))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--text", "the", "--text-pair", "a"], "which reads no `text_pair`"),
+        (["--text", ""], "Prompt 0 has no token"),
+        (["--text", "good " * 40, "--max-new-tokens", "1"], "The model has 37 positions"),
+        (["--text", "the", "--top-p", "0"], "top_p=0.0"),
+        (["--text", "the", "--max-new-tokens", "99"], "The model has 37 positions"),
+    ],
+)
+def test_failures(command, language_model, arguments, message):
+    result = command("predict", language_model, *arguments)
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_settings_that_mean_nothing_are_no_options(command):
+    shown = command("finetune", "causal-lm", "--help").output
+    assert "--epochs" in shown
+    for option in ("--class-weight", "--lm-loss-weight", "--regression", "--pooling"):
+        assert option not in shown
