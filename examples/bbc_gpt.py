@@ -38,8 +38,8 @@ from kerazoo.training.schedule import WarmupLinearDecay
 
 VOCABULARY_SIZE = 4096
 ROW = 128  # tokens of a row, in training and in classification
-PRETRAINING = {"epochs": 3, "batch_size": 16, "learning_rate": 1e-3}
-FINE_TUNING = {"epochs": {10: 12, 50: 6}, "batch_size": 10, "learning_rate": 3e-4}
+PRETRAINING = {"epochs": 1, "batch_size": 16, "learning_rate": 1e-3}
+FINE_TUNING = {"epochs": {10: 8, 50: 4}, "batch_size": 10, "learning_rate": 3e-4}
 SEEDS = (1, 2, 3)
 LAMBDAS = (0.0, 0.5)
 HELD_OUT = 0.2
@@ -52,7 +52,6 @@ parser.add_argument("--output", type=Path, help="folder of the checkpoint and re
 options = parser.parse_args()
 if options.smoke:
     VOCABULARY_SIZE, ROW, SEEDS, LM_ARTICLES = 300, 24, (1,), 5
-    PRETRAINING |= {"epochs": 1}
     FINE_TUNING |= {"epochs": {2: 1}}
     SIZE = {"num_layers": 1, "num_heads": 2, "hidden_dim": 16, "intermediate_dim": 32}
 temporary = tempfile.TemporaryDirectory()  # removed at the end
@@ -130,7 +129,7 @@ with model.without_preprocessor():
         sample_weight=rows.weights,
         batch_size=PRETRAINING["batch_size"],
         epochs=PRETRAINING["epochs"],
-        verbose=2,
+        verbose=1 if sys.stdout.isatty() else 2,  # a moving bar, or a line an epoch
     )
 after = perplexity(model)
 model.save_to_preset(output / "language_model")

@@ -54,7 +54,10 @@ FINE = {"context": "c", "choices": ["a", "b"], "label": 0}
         ({**FINE, "label": -1}, "Received: label=-1"),
         ({**FINE, "label": True}, "Received: label=True"),
         ({"context": "c", "choices": ["a", "b"]}, "Received: label=None"),
-        ({"choices": ["a", "b"], "label": 0}, "this row has `choices`, `label`, line 1 has `context`"),
+        (
+            {"choices": ["a", "b"], "label": 0},
+            "this row has `choices`, `label`, line 1 has `context`",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_by_file_and_line(tmp_path, record, message):

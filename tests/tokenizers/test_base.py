@@ -165,3 +165,7 @@ def test_what_a_subclass_must_define():
         Tokenizer()("a")
     with pytest.raises(TypeError, match="tokenize_rows_with_offsets"):
         Tokenizer().tokenize_with_offsets("a")
+    with pytest.raises(TypeError, match="has_vocabulary"):
+        _ = Tokenizer().has_vocabulary
+    with pytest.raises(TypeError, match="template_token_ids"):
+        _ = Tokenizer().template_token_ids

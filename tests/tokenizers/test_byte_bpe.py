@@ -88,7 +88,7 @@ TEXT = st.lists(st.one_of(ANY_CHARACTER, NASTY_CHARACTER, st.sampled_from(" '\ns
 )
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@settings(max_examples=40, deadline=None, derandomize=True, database=None)
 @given(texts=st.lists(TEXT, min_size=1, max_size=6))
 def test_random_texts(pair, trusting_pair, texts):
     assert_equal(*pair, texts)

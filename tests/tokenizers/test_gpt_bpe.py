@@ -73,9 +73,10 @@ def test_unknown_characters_are_unknown_one_by_one():
     assert_equal(tokenizer, gpt_reference(VOCABULARY, [m.split() for m in MERGES]), NASTY_STRINGS)
 
 
-@pytest.mark.parametrize("special_tokens_in_strings", [False, True])
-@pytest.mark.parametrize("strip_accents", [None, True, False])
-@pytest.mark.parametrize("lowercase", [True, False])
+@pytest.mark.parametrize(
+    ("lowercase", "strip_accents", "special_tokens_in_strings"),
+    [(True, None, False), (True, None, True), (True, False, True), (False, None, False)],
+)
 def test_nasty_strings(lowercase, strip_accents, special_tokens_in_strings):
     options = {"lowercase": lowercase, "strip_accents": strip_accents}
     ours = GPTBPETokenizer(
@@ -102,7 +103,7 @@ TEXT = st.lists(st.one_of(ANY_CHARACTER, NASTY_CHARACTER, st.sampled_from("aB .Ã
 )
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@settings(max_examples=40, deadline=None, derandomize=True, database=None)
 @given(texts=st.lists(TEXT, min_size=1, max_size=6))
 def test_random_texts(pair, texts):
     assert_equal(*pair, texts)
@@ -141,7 +142,7 @@ def test_an_entry_that_is_the_bare_mark_is_no_word():
 @pytest.mark.real_data
 @pytest.mark.parametrize("lines", [bbc_news_lines, chinese_review_lines])
 def test_some_real_lines(pair, lines):
-    assert_equal(*pair, lines()[::9])
+    assert_equal(*pair, lines()[::29])
 
 
 @pytest.mark.slow

@@ -43,7 +43,7 @@ CHARACTER = st.sampled_from("aé中1²٣.,'’😀_ \t\n\r\u0085\u00a0\u3000\u20
 TEXT = st.lists(st.one_of(CHARACTER, st.characters(exclude_categories=["Cs", "Cn"]))).map("".join)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@settings(max_examples=80, deadline=None, derandomize=True, database=None)
 @given(texts=st.lists(TEXT, min_size=1, max_size=9))
 def test_random_texts(texts):
     assert words(texts) == [expected(text) for text in texts]
@@ -54,7 +54,8 @@ def test_every_character_has_the_references_kind():
     codes = [
         code
         for code in range(0x80, 0x110000)
-        if not 0xD800 <= code < 0xE000 and (code < 0x20000 or code % 97 == 0)
+        if not 0xD800 <= code < 0xE000
+        and (code < 0x3400 or 0xA000 <= code < 0xAC00 or code % 11 == 0)
     ]
     texts = [f"a{chr(code)}1{chr(code)}.{chr(code)} {chr(code)}" for code in codes]
     # Unicode goes on: what this Python does not know yet may be a letter to a newer reference.

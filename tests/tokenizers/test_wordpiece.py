@@ -150,6 +150,7 @@ def test_special_ids_are_looked_up_not_assumed(tiny_tokenizer):
     assert tiny_tokenizer.special_token_ids == [0, 1, 2, 3, 4]
     assert (tiny_tokenizer.cls_token, tiny_tokenizer.sep_token_id) == ("[CLS]", 2)
     assert tiny_tokenizer.oov_token == tiny_tokenizer.unk_token == "[UNK]"
+    assert tiny_tokenizer.template_token_ids == (1, 2, 2, 3)
 
 
 def test_other_names_for_special_tokens():
@@ -233,8 +234,9 @@ def test_without_a_vocabulary():
     for use in (tokenizer, tokenizer.tokenize_with_offsets, tokenizer.id_to_token):
         with pytest.raises(ValueError, match="no vocabulary"):
             use("a")
-    with pytest.raises(ValueError, match="no vocabulary"):
-        _ = tokenizer.special_token_ids
+    for name in ("special_token_ids", "template_token_ids"):
+        with pytest.raises(ValueError, match="no vocabulary"):
+            getattr(tokenizer, name)
 
 
 def test_config_round_trip(any_tokenizer):
