@@ -120,15 +120,9 @@ class GPTBackbone(Backbone):
         )
         self.token_embedding = self.embeddings.token_embedding
         block = {field: getattr(config, field) for field in BLOCK_FIELDS}
+        block |= {"normalize_first": config.normalize_first, "kernel_initializer": initializer}
         self.transformer_layers = [
-            TransformerBlock(
-                **block,
-                normalize_first=config.normalize_first,
-                causal=True,
-                kernel_initializer=initializer,
-                dtype=dtype,
-                name=f"layer_{number}",
-            )
+            TransformerBlock(**block, causal=True, dtype=dtype, name=f"layer_{number}")
             for number in range(config.num_layers)
         ]
         self.layer_norm = None

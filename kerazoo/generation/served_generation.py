@@ -86,7 +86,11 @@ def continue_rows(
         body,
         (tf.constant(0), first, done, new, cache),
     )
-    written = tf.transpose(new.stack())[:, : step + 1]
+    return _without_end(tf.transpose(new.stack())[:, : step + 1], end_token_id)
+
+
+def _without_end(written: tf.Tensor, end_token_id: int | None) -> tf.RaggedTensor:
+    """Return the tokens of rows that are -1 where nothing was chosen any more."""
     real = written >= 0
     if end_token_id is not None:
         real &= written != end_token_id

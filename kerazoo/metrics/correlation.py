@@ -1,11 +1,10 @@
 """How well scores follow the true ones: Pearson's r, Spearman's ρ, mean squared error."""
 
-from collections.abc import Sequence
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 
-def pearson(first: Sequence[float], second: Sequence[float]) -> float:
+def pearson(first: ArrayLike, second: ArrayLike) -> float:
     """Return Pearson's correlation of two columns; 0 if one of them does not vary.
 
     Args:
@@ -18,7 +17,7 @@ def pearson(first: Sequence[float], second: Sequence[float]) -> float:
     return float((a * b).sum() / norm) if norm > 0 else 0.0
 
 
-def spearman(first: Sequence[float], second: Sequence[float]) -> float:
+def spearman(first: ArrayLike, second: ArrayLike) -> float:
     """Return Spearman's rank correlation; equal numbers share the mean of their ranks.
 
     Args:
@@ -28,7 +27,7 @@ def spearman(first: Sequence[float], second: Sequence[float]) -> float:
     return pearson(_ranks(first), _ranks(second))
 
 
-def correlation_report(expected: Sequence[float], answered: Sequence[float]) -> dict[str, float]:
+def correlation_report(expected: ArrayLike, answered: ArrayLike) -> dict[str, float]:
     """Compare scores with the true ones.
 
     Args:
@@ -41,21 +40,22 @@ def correlation_report(expected: Sequence[float], answered: Sequence[float]) -> 
     Raises:
         ValueError: if the two differ in length, or are empty.
     """
-    if len(expected) != len(answered) or not len(expected):
+    truth, answers = np.asarray(expected, dtype="float64"), np.asarray(answered, dtype="float64")
+    if truth.shape != answers.shape or not truth.size:
         raise ValueError(
             "Every row needs a true score and an answer, and there must be a row. "
-            f"Received: {len(expected)} true scores, {len(answered)} answers"
+            f"Received: {truth.size} true scores, {answers.size} answers"
         )
-    error = np.asarray(answered, dtype="float64") - np.asarray(expected, dtype="float64")
+    error = answers - truth
     return {
-        "rows": len(expected),
+        "rows": truth.size,
         "pearson": pearson(expected, answered),
         "spearman": spearman(expected, answered),
         "loss": float((error * error).mean()),
     }
 
 
-def _ranks(values: Sequence[float]) -> np.ndarray:
+def _ranks(values: ArrayLike) -> np.ndarray:
     _, group, counts = np.unique(
         np.asarray(values, dtype="float64"), return_inverse=True, return_counts=True
     )

@@ -49,6 +49,7 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
     task_name = "causal-lm"
     preprocessor_cls = CausalLMPreprocessor
     needs_labels = False
+    generate_function: Any = None
 
     def __init__(
         self,
@@ -203,6 +204,8 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
             )
         if seed is not None:
             self._seed_sampler(seed)
+        if self.preprocessor is None:
+            raise ValueError("Text is shown with a tokenizer. Received: preprocessor=None")
         (ids,) = self.preprocessor.prompt_ids([prompt])
         check_fits([ids], [len(ids) + max_new_tokens], self.backbone.config.max_sequence_length)
         return stream_texts(self, ids, max_new_tokens, self._stop_token_ids(stop_token_ids))
