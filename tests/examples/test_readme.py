@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+import kerazoo
+
 README = Path(__file__).resolve().parents[2] / "README.md"
 CHECKPOINT = "hf://google-bert/bert-base-uncased"
+GPT_CHECKPOINT = "hf://openai-community/gpt2"
 
 
 def python_blocks() -> list[str]:
@@ -23,10 +26,22 @@ def checkpoint(make_tiny_text_classifier, tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def gpt_checkpoint(make_tiny_gpt, tiny_bpe_tokenizer, tmp_path_factory) -> Path:
+    """A Hugging Face folder of a language model."""
+    from kerazoo import CausalLM, CausalLMPreprocessor
+
+    folder = tmp_path_factory.mktemp("checkpoint") / "gpt"
+    preprocessor = CausalLMPreprocessor(tiny_bpe_tokenizer, sequence_length=64)
+    backbone = make_tiny_gpt(max_sequence_length=64)
+    CausalLM(backbone, preprocessor).export_to_transformers(folder)
+    return folder
+
+
 @pytest.mark.slow
-def test_the_tour_runs(checkpoint, tmp_path, monkeypatch, capfd):
+def test_the_tour_runs(checkpoint, gpt_checkpoint, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
-    tour, without_kerazoo = python_blocks()
+    tour, without_kerazoo, writer = python_blocks()
     assert CHECKPOINT in tour
     exec(compile(tour.replace(CHECKPOINT, str(checkpoint)), "README.md", "exec"), {})
     assert (tmp_path / "saved_models/mine/1/saved_model.pb").is_file()
@@ -37,3 +52,7 @@ def test_the_tour_runs(checkpoint, tmp_path, monkeypatch, capfd):
     )
     assert asked.returncode == 0, asked.stderr
     assert re.search(r"b'(good|bad)'", asked.stdout)
+
+    writer = writer.replace(GPT_CHECKPOINT, str(gpt_checkpoint))
+    exec(compile(writer, "README.md", "exec"), {"kerazoo": kerazoo})
+    assert "The weather tomorrow" in capfd.readouterr().out
