@@ -5,6 +5,7 @@ different and none is trivial, so that a swapped axis shows. Session fixtures ar
 that trains or changes a model takes a fresh one from the `make_…` fixture of the same name.
 """
 
+import functools
 import importlib.util
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +15,11 @@ from pathlib import Path
 os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ["CUDA_VISIBLE_DEVICES"] = "-1"  # parity to 1e-5 holds on the CPU
+# Tests compute little and compile much.
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+)
 if "PYTEST_XDIST_WORKER" in os.environ:  # one thread for each of the processes
     for variable in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
@@ -34,6 +40,33 @@ WORDS = ["the", "a", "film", "was", "is", "good", "bad", "very", "not", "play", 
 PIECES = ["##s", "##ed", "##ing", "##er", "##ly"]
 SYMBOLS = [".", ",", "!", "?", "'", "电", "影", "好", "差"]
 TINY_VOCABULARY = SPECIAL_TOKENS + WORDS + PIECES + SYMBOLS
+
+
+_compile = keras.Model.compile
+_computes_eagerly = True
+
+
+@functools.wraps(_compile)  # Keras marks it as its own, and asks whether it is
+def _compile_eagerly(model: keras.Model, *arguments: object, **options: object) -> None:
+    """`keras.Model.compile` without graphs: tracing takes longer than what tests compute.
+
+    A test with the mark `compiled` computes as users do. So does generation on JAX, whose loop
+    would be compiled anew at each call.
+    """
+    generates_on_jax = keras.backend.backend() == "jax" and hasattr(model, "generate")
+    if _computes_eagerly and not generates_on_jax and options.get("jit_compile") is not True:
+        options.setdefault("run_eagerly", True)
+    _compile(model, *arguments, **options)
+
+
+keras.Model.compile = _compile_eagerly
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Say before any fixture is made whether the test compiles."""
+    global _computes_eagerly
+    _computes_eagerly = item.get_closest_marker("compiled") is None
 
 
 def pytest_report_header() -> str:

@@ -2,19 +2,6 @@ import json
 
 import pytest
 
-from kerazoo import TextClassifier
-
-
-@pytest.fixture
-def eager(monkeypatch):
-    """Compute without graphs: a few steps take less time than tracing."""
-    compile_task = TextClassifier.compile
-
-    def compile_eager(self, *arguments, **options):
-        compile_task(self, *arguments, **options, run_eagerly=True)
-
-    monkeypatch.setattr(TextClassifier, "compile", compile_eager)
-
 
 @pytest.fixture
 def finetune(command, preset, rows, tmp_path):
@@ -27,7 +14,7 @@ def finetune(command, preset, rows, tmp_path):
     return run
 
 
-def test_a_run_ends_with_a_summary_and_leaves_its_results(eager, finetune, tmp_path):
+def test_a_run_ends_with_a_summary_and_leaves_its_results(finetune, tmp_path):
     result = finetune("--epochs", 1, "--batch-size", 5)
     assert result.exit_code == 0, result.stderr
     assert result.stdout.startswith("accuracy 0.")
@@ -39,7 +26,7 @@ def test_a_run_ends_with_a_summary_and_leaves_its_results(eager, finetune, tmp_p
     assert settings["batch_size"] == 5
 
 
-def test_as_json_and_quiet(eager, finetune):
+def test_as_json_and_quiet(finetune):
     result = finetune("--epochs", 1, "--json", "--quiet", validation=None)
     assert result.exit_code == 0, result.stderr
     assert result.stderr == ""

@@ -7,28 +7,12 @@ import pytest
 from kerazoo.cli.predict import _streamed
 from kerazoo.training.generation_settings import GenerationSettings
 
-EAGER = {"text-similarity": "TextSimilarity", "multiple-choice": "MultipleChoice"}
-
 
 @pytest.fixture(scope="module")
 def language_model(make_tiny_causal_lm, tmp_path_factory):
     folder = tmp_path_factory.mktemp("models") / "language_model"
     make_tiny_causal_lm().save_to_preset(folder)
     return folder
-
-
-@pytest.fixture
-def eager(monkeypatch):
-    """Compute without graphs: a few steps take less time than tracing."""
-    import kerazoo
-
-    for name in (*EAGER.values(), "CausalLM"):
-        cls = getattr(kerazoo, name)
-
-        def compile_eager(self, *arguments, _original=cls.compile, **options):
-            _original(self, *arguments, **{**options, "run_eagerly": True})
-
-        monkeypatch.setattr(cls, "compile", compile_eager)
 
 
 def write(path, rows):
@@ -70,7 +54,7 @@ TEXTS = [("the good the good the",), ("good good good",), ("a the x the good",),
     ],
 )
 def test_from_files_to_answers(
-    command, eager, language_model, tmp_path, task, name, rows, measure, said, answer
+    command, language_model, tmp_path, task, name, rows, measure, said, answer
 ):
     file = write(tmp_path / name, rows)
     folder = tmp_path / "out"
@@ -94,7 +78,7 @@ def test_from_files_to_answers(
         assert answer <= set(found)
 
 
-def test_the_language_models_loss_is_reported(command, eager, language_model, tmp_path):
+def test_the_language_models_loss_is_reported(command, language_model, tmp_path):
     file = write(tmp_path / "a.tsv", SCORES)
     for weight, reported in ((0.5, True), (0, False)):
         result = command(

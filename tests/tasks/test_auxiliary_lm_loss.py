@@ -82,6 +82,7 @@ def test_a_text_without_a_next_token_has_no_weight():
     assert number(next_token_loss(backbone, states[1:], ids[1:], mask[1:])) == 0
 
 
+@pytest.mark.compiled
 def test_fit_reports_both_parts_and_they_add_up():
     task = make(num_layers=1)  # None is the paper's 0.5
     history = task.fit(
@@ -136,6 +137,7 @@ def test_zero_is_bit_equal_to_plain_fine_tuning():
         np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.compiled
 def test_predicting_gives_plain_logits_and_no_token_logits(monkeypatch):
     task = make(lm_loss_weight=0.5)
     task.predict(TEXTS[:1], verbose=0)
@@ -201,6 +203,7 @@ def test_the_weight_is_remembered_as_given(tmp_path):
 
 @pytest.mark.tensorflow
 @pytest.mark.slow
+@pytest.mark.compiled
 def test_two_replicas_give_the_loss_of_one():
     def history(strategy):
         with strategy.scope():

@@ -68,6 +68,7 @@ def test_the_output_matrix_is_the_embedding(make_tiny_causal_lm):
     )
 
 
+@pytest.mark.compiled
 def test_it_learns_texts_from_lists_and_datasets(make_tiny_causal_lm):
     task = make_tiny_causal_lm()
     task.compile(optimizer=keras.optimizers.Adam(1e-2), jit_compile=False)
@@ -103,6 +104,7 @@ def test_greedy_is_the_default_and_takes_the_likeliest_token(task):
 
 
 @pytest.mark.parametrize("sampler", ["greedy", "beam", "contrastive"])
+@pytest.mark.compiled
 def test_a_prompt_gets_the_same_text_alone_and_in_a_batch(sampling_task, sampler):
     task = sampling_task(sampler)
     together = task.generate(PROMPTS, max_length=20)
@@ -125,6 +127,7 @@ def test_beam_is_kerazoos_own(sampling_task):
     ],
     ids=["top k", "top p", "random"],
 )
+@pytest.mark.compiled
 def test_seeds_reproduce_and_differ(sampling_task, make):
     task = sampling_task(make())
     first = task.generate(PROMPTS, max_length=20, seed=5)
@@ -140,6 +143,7 @@ def test_top_k_of_one_is_greedy(task, sampling_task):
 
 
 @pytest.mark.tensorflow
+@pytest.mark.compiled
 def test_each_shape_is_traced_once(make_tiny_causal_lm, monkeypatch):
     traced = []
     original = CausalLM.generate_step

@@ -67,6 +67,7 @@ def test_the_loss_by_hand():
     assert loss == pytest.approx(finetune + 0.5 * lm, rel=1e-5)
 
 
+@pytest.mark.compiled
 def test_fit_on_a_dataset_and_choose():
     task = make(num_layers=1)
     task.compile(keras.optimizers.Adam(3e-2))

@@ -122,6 +122,7 @@ def test_no_gradient_reaches_a_frozen_backbone(make_tiny_text_classifier):
     )
 
 
+@pytest.mark.compiled
 def test_full_fine_tuning_learns_the_texts(make_tiny_text_classifier):
     task = make_tiny_text_classifier(dropout=0.0)
     task.compile(optimizer=keras.optimizers.Adam(1e-2))
@@ -194,6 +195,7 @@ def test_served_answers_equal_classify(make_tiny_text_classifier):
 
 
 @pytest.mark.tensorflow
+@pytest.mark.compiled
 def test_mirrored_strategy_on_two_devices(make_tiny_text_classifier):
     strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
     assert strategy.num_replicas_in_sync == 2

@@ -46,6 +46,7 @@ def test_a_regression_has_the_squared_error_and_plain_scores(weights):
     assert loss == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.compiled
 def test_classes_are_learnt_with_the_language_modelling_loss():
     task = make(labels=["other", "same"], num_layers=1)
     task.compile(keras.optimizers.Adam(3e-2))

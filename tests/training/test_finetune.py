@@ -25,17 +25,6 @@ def files(tmp_path):
 
 
 @pytest.fixture
-def eager(monkeypatch):
-    """Compute without graphs: a few steps take less time than tracing."""
-    compile_task = TextClassifier.compile
-
-    def compile_eager(self, *arguments, **options):
-        compile_task(self, *arguments, **options, run_eagerly=True)
-
-    monkeypatch.setattr(TextClassifier, "compile", compile_eager)
-
-
-@pytest.fixture
 def run(preset, files, tmp_path):
     def with_settings(name="out", validation=files[1], **settings):
         config = FinetuneConfig(**{"epochs": 1, "batch_size": 5, **settings})
@@ -64,6 +53,7 @@ def moved(before, after):
 
 
 @pytest.mark.slow
+@pytest.mark.compiled
 def test_model_metrics_and_settings_are_written(run, tmp_path):
     result = run(learning_rate=1e-2, epochs=4)
     assert result.folder == tmp_path / "out"
@@ -83,12 +73,13 @@ def test_model_metrics_and_settings_are_written(run, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_same_seed_gives_the_same_weights(eager, run):
+@pytest.mark.compiled
+def test_the_same_seed_gives_the_same_weights(run):
     first, again = run("first", seed=1).folder, run("again", seed=1).folder
     assert moved(first, again) == set()
 
 
-def test_a_frozen_backbone_does_not_move(eager, run, preset, tmp_path):
+def test_a_frozen_backbone_does_not_move(run, preset, tmp_path):
     frozen = run("frozen", freeze_backbone=True).folder
     assert moved(preset, frozen)
     assert all(name.startswith("task.weights.h5") for name in moved(preset, frozen))
@@ -99,7 +90,7 @@ def test_a_frozen_backbone_does_not_move(eager, run, preset, tmp_path):
     assert any("query/vars" in name for name in moved(frozen, thawed))
 
 
-def test_pooling_is_kept_when_training_goes_on(eager, run, tmp_path):
+def test_pooling_is_kept_when_training_goes_on(run, tmp_path):
     folder = run("mean", pooling="mean").folder
     assert TextClassifier.from_preset(str(folder)).pooling == "mean"
     train = str(tmp_path / "train.tsv")
@@ -107,7 +98,7 @@ def test_pooling_is_kept_when_training_goes_on(eager, run, tmp_path):
     assert TextClassifier.from_preset(str(again.folder)).pooling == "mean"
 
 
-def test_lora_moves_its_kernels_and_is_merged_into_them(eager, run, preset):
+def test_lora_moves_its_kernels_and_is_merged_into_them(run, preset):
     folder = run("lora", lora_rank=2).folder
     backbone = {name for name in moved(preset, folder) if name.startswith("model.weights.h5")}
     assert backbone
@@ -115,7 +106,7 @@ def test_lora_moves_its_kernels_and_is_merged_into_them(eager, run, preset):
     assert not any("lora" in name for name in weights(folder))
 
 
-def test_half_precision_trains_and_is_read_back(eager, run):
+def test_half_precision_trains_and_is_read_back(run):
     folder = run("half", precision="mixed_bfloat16").folder
     task = TextClassifier.from_preset(str(folder))
     assert task.backbone.dtype_policy.name == "float32"
@@ -123,7 +114,7 @@ def test_half_precision_trains_and_is_read_back(eager, run):
     assert kinds == {"float32"}
 
 
-def test_balanced_weights_reach_the_loss(eager, run, monkeypatch):
+def test_balanced_weights_reach_the_loss(run, monkeypatch):
     seen = {}
     original = TextClassifier.fit
 
@@ -136,13 +127,13 @@ def test_balanced_weights_reach_the_loss(eager, run, monkeypatch):
     assert seen["class_weight"] == {"good": 18 / (2 * 12), "bad": 18 / (2 * 6)}
 
 
-def test_rows_are_held_out_without_a_validation_file(eager, run):
+def test_rows_are_held_out_without_a_validation_file(run):
     metrics = run(validation=None, validation_fraction=0.25).metrics
     assert (metrics["train_rows"], metrics["validation_rows"]) == (13, 5)
     assert metrics["validation"] is None
 
 
-def test_truncated_texts_are_counted_and_said_once(eager, preset, files, tmp_path, capsys):
+def test_truncated_texts_are_counted_and_said_once(preset, files, tmp_path, capsys):
     from kerazoo.training.progress import Progress
 
     config = FinetuneConfig(epochs=1, sequence_length=5)
@@ -214,7 +205,7 @@ def test_a_failed_run_leaves_nothing(run, monkeypatch, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["train.tsv", "validation.tsv"]
 
 
-def test_pairs_train_and_are_remembered(eager, preset, tmp_path):
+def test_pairs_train_and_are_remembered(preset, tmp_path):
     file = tmp_path / "pairs.tsv"
     file.write_text("text\ttext_pair\tlabel\n" + "good film\tgreat play\tyes\nbad\tgood\tno\n" * 3)
     arguments = (TASK, str(preset), str(file), str(file), tmp_path / "out")
