@@ -50,17 +50,16 @@ _computes_eagerly = True
 def _compile_eagerly(model: keras.Model, *arguments: object, **options: object) -> None:
     """`keras.Model.compile` without graphs: tracing takes longer than what tests compute.
 
-    A test with the mark `compiled` computes as users do. So does generation on JAX, whose loop
-    would be compiled anew at each call.
+    A test with the mark `compiled` computes as users do.
     """
-    generates_on_jax = keras.backend.backend() == "jax" and hasattr(model, "generate")
-    if _computes_eagerly and not generates_on_jax and options.get("jit_compile") is not True:
+    if _computes_eagerly and options.get("jit_compile") is not True:
         options.setdefault("run_eagerly", True)
     _compile(model, *arguments, **options)
 
 
-# In the class that defines it, as Keras asks whether a model has another one.
-next(cls for cls in keras.Model.__mro__ if "compile" in vars(cls)).compile = _compile_eagerly
+if keras.backend.backend() == "tensorflow":  # JAX compiles each operation, PyTorch none
+    # In the class that defines it, as Keras asks whether a model has another one.
+    next(cls for cls in keras.Model.__mro__ if "compile" in vars(cls)).compile = _compile_eagerly
 
 
 @pytest.hookimpl(tryfirst=True)
