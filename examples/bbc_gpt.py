@@ -3,7 +3,7 @@
 Command:   .venv/bin/python examples/bbc_gpt.py [--smoke] [--output DIR]
 Time:      about 36 minutes beside other jobs; less on a machine that does nothing else
 Machine:   2 CPU cores (AMD EPYC, AVX2), no GPU
-Expected:  perplexity 4,365 before training and 272 after; with 50 labels a topic λ = 0.5 gives about
+Expected:  perplexity 4,365 before training, 272 after; with 50 labels a topic λ = 0.5 gives about
            two points of accuracy and keeps the perplexity near 293 (λ = 0: 374); with 10 no gain
 
 The question is that of Radford et al. 2018, section 5: fine-tuning minimises L = L_FT + λ L_PT, and
