@@ -1,11 +1,10 @@
 """The families and the classes of their backbones. Imports no framework."""
 
-import importlib
 from typing import Any
 
-from kerazoo.checks import check_one_of
+from kerazoo.class_table import ClassTable, class_named
 
-BACKBONES: dict[str, tuple[str, str]] = {
+BACKBONES: ClassTable = {
     "bert": ("kerazoo.backbones.bert", "BertBackbone"),
     "gpt": ("kerazoo.backbones.gpt", "GPTBackbone"),
 }
@@ -21,6 +20,4 @@ def backbone_class(family: str) -> Any:
     Raises:
         ValueError: for an unknown family.
     """
-    check_one_of("family", family, BACKBONES)
-    module, class_name = BACKBONES[family]
-    return getattr(importlib.import_module(module), class_name)
+    return class_named("family", family, BACKBONES)

@@ -1,13 +1,12 @@
 """The tasks by name, as the command line and exported models call them. Imports no framework."""
 
-import importlib
 import json
 from pathlib import Path
 from typing import Any
 
-from kerazoo.checks import check_one_of
+from kerazoo.class_table import ClassTable, class_named
 
-TASKS: dict[str, tuple[str, str]] = {
+TASKS: ClassTable = {
     "text-classification": ("kerazoo.tasks.text_classifier", "TextClassifier"),
     "text-similarity": ("kerazoo.tasks.text_similarity", "TextSimilarity"),
     "multiple-choice": ("kerazoo.tasks.multiple_choice", "MultipleChoice"),
@@ -25,9 +24,7 @@ def task_class(name: str) -> Any:
     Raises:
         ValueError: for an unknown name.
     """
-    check_one_of("task", name, TASKS)
-    module, class_name = TASKS[name]
-    return getattr(importlib.import_module(module), class_name)
+    return class_named("task", name, TASKS)
 
 
 def saved_task_name(folder: str | Path) -> str | None:

@@ -1,17 +1,16 @@
 """The form of each task by name."""
 
-import importlib
-
-from kerazoo.checks import check_one_of
+from kerazoo.class_table import ClassTable, class_named
 from kerazoo.training.forms.base import Form
 
-FORMS: dict[str, tuple[str, str]] = {
-    "text-classification": ("text_classification", "TextClassificationForm"),
-    "text-similarity": ("text_similarity", "TextSimilarityForm"),
-    "multiple-choice": ("multiple_choice", "MultipleChoiceForm"),
-    "causal-lm": ("causal_lm", "CausalLMForm"),
+_FORMS = "kerazoo.training.forms"
+FORMS: ClassTable = {
+    "text-classification": (f"{_FORMS}.text_classification", "TextClassificationForm"),
+    "text-similarity": (f"{_FORMS}.text_similarity", "TextSimilarityForm"),
+    "multiple-choice": (f"{_FORMS}.multiple_choice", "MultipleChoiceForm"),
+    "causal-lm": (f"{_FORMS}.causal_lm", "CausalLMForm"),
 }
-"""Task name: module of this package and class."""
+"""Task name: module and class."""
 
 
 def form_of(task_name: str) -> Form:
@@ -23,7 +22,5 @@ def form_of(task_name: str) -> Form:
     Raises:
         ValueError: for an unknown name.
     """
-    check_one_of("task", task_name, FORMS)
-    module, class_name = FORMS[task_name]
-    form: Form = getattr(importlib.import_module(f"kerazoo.training.forms.{module}"), class_name)()
+    form: Form = class_named("task", task_name, FORMS)()
     return form
