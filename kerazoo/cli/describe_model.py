@@ -8,6 +8,7 @@ from kerazoo.cli.parameter_count import parameter_count
 from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.source import CheckpointSource, open_checkpoint
 from kerazoo.conversion.tokenizer_kinds import TASK_TOKENS, title_of_class, title_of_kind
+from kerazoo.export.description import DESCRIPTION_FILE
 from kerazoo.export.version_folder import find_version_folder, is_version_name
 from kerazoo.tasks.registry import TASKS
 from kerazoo.training.predictor import is_saved_model
@@ -141,7 +142,7 @@ def _saved_model(path: Path) -> dict[str, Any]:
     from kerazoo.export.signatures import read_signatures
 
     folder = find_version_folder(path)
-    file = folder / "assets.extra" / "kerazoo.json"
+    file = folder / DESCRIPTION_FILE
     description = read_json_object(file) if file.is_file() else {}
     versions = None
     if folder != path:

@@ -14,12 +14,10 @@ import keras
 import tensorflow as tf
 
 import kerazoo
+from kerazoo.export.description import DESCRIPTION_FILE
 from kerazoo.export.version_folder import is_version_name
 from kerazoo.export.warmup import write_warmup
 from kerazoo.tasks.serving_signature import ServingSignature
-
-METADATA_FILE = "kerazoo.json"
-"""In `assets.extra/`: the task, its labels and the versions it was made with."""
 
 _IN_TENSORFLOW = """
 import sys
@@ -71,7 +69,7 @@ def _write(task: Any, folder: Path, model_name: str) -> None:
     tf.saved_model.save(module, str(folder), signatures=functions)
     requests = [(name, signature.example) for name, signature in signatures.items()]
     write_warmup(folder, requests, model_name)
-    _write_extra(task, folder / "assets.extra")
+    _write_extra(task, folder)
 
 
 def _trace(signature: ServingSignature) -> Any:
@@ -88,8 +86,9 @@ def _unique(variables: Iterable[tf.Variable]) -> list[tf.Variable]:
 
 def _write_extra(task: Any, folder: Path) -> None:
     """Write what people and tools may want to know; the server itself ignores this folder."""
-    folder.mkdir(exist_ok=True)
-    metadata = {
+    file = folder / DESCRIPTION_FILE
+    file.parent.mkdir(exist_ok=True)
+    description = {
         "task": task.task_name,
         "labels": getattr(task, "labels", None),
         "pairs": task.pairs,
@@ -101,10 +100,9 @@ def _write_extra(task: Any, folder: Path) -> None:
             "tensorflow": tf.__version__,
         },
     }
-    (folder / METADATA_FILE).write_text(
-        json.dumps(metadata, ensure_ascii=False, indent=2) + "\n", encoding="utf-8"
-    )
-    task.preprocessor.tokenizer.save_assets(str(folder))
+    text = json.dumps(description, ensure_ascii=False, indent=2) + "\n"
+    file.write_text(text, encoding="utf-8")
+    task.preprocessor.tokenizer.save_assets(str(file.parent))
 
 
 def check_base_folder(base_dir: str | Path) -> None:

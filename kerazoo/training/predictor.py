@@ -1,17 +1,19 @@
 """Something that answers rows of text: a preset or a SavedModel, behind one interface."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from kerazoo.axes import TEXT, TEXT_PAIR
 from kerazoo.conversion.source import KERAZOO, open_checkpoint
-from kerazoo.export.version_folder import SAVED_MODEL_FILE, is_version_name
+from kerazoo.export.description import read_description
+from kerazoo.export.version_folder import (
+    SAVED_MODEL_FILE,
+    find_version_folder,
+    is_version_name,
+)
 from kerazoo.tasks.registry import saved_task_name
 from kerazoo.training.generation_settings import GenerationSettings
-
-_DESCRIPTION = Path("assets.extra") / "kerazoo.json"
 
 Answer = dict[str, Any]
 """What a task says of a row, fit for JSON: `label`, `score` and `probabilities` of a classifier."""
@@ -64,8 +66,6 @@ def trained_task(model: str | Path) -> str:
         ValueError: if it is no model, or one that was never trained for a task.
     """
     if is_saved_model(model):
-        from kerazoo.export.version_folder import find_version_folder
-
         return str(read_description(find_version_folder(model))["task"])
     source = open_checkpoint(model)
     if source.format == KERAZOO:
@@ -77,28 +77,6 @@ def trained_task(model: str | Path) -> str:
             f"{model} was not trained for a task. Train one: kerazoo finetune TASK --preset …"
         )
     return name
-
-
-def read_description(folder: Path) -> dict[str, Any]:
-    """Return what an export says of itself: `task`, `labels`, `pairs`, ….
-
-    Args:
-        folder: the version folder.
-
-    Raises:
-        ValueError: if the description is missing or damaged.
-    """
-    file = folder / _DESCRIPTION
-    try:
-        description = json.loads(file.read_text(encoding="utf-8"))
-        if isinstance(description["task"], str):
-            return dict(description)
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
-    raise ValueError(
-        f"The SavedModel's description cannot be read from {file}. Export it again with "
-        "kerazoo export."
-    )
 
 
 def open_predictor(model: str | Path, generation: GenerationSettings | None = None) -> Predictor:

@@ -9,9 +9,10 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401 (registers the operations of the tokenizer)
 
 from kerazoo.axes import CHOICES, CONTEXT, LABEL, QUESTION, TEXT, TEXT_PAIR
+from kerazoo.export.description import read_description
 from kerazoo.export.version_folder import find_version_folder
 from kerazoo.training.generation_settings import GenerationSettings
-from kerazoo.training.predictor import Answer, read_description
+from kerazoo.training.predictor import Answer
 
 Columns = Mapping[str, Sequence[Any]]
 _CAUSAL_LM, _MULTIPLE_CHOICE = "causal-lm", "multiple-choice"
