@@ -176,13 +176,14 @@ def _fit(
     from kerazoo.training.optimizer import create_optimizer
     from kerazoo.training.schedule import WarmupLinearDecay
 
-    steps = config.epochs * form.steps_of_an_epoch(task, train, config)
+    rows, held_out = form.fit_rows(train, task), form.fit_rows(validation, task)
+    steps = config.epochs * -(-rows.count // config.batch_size)
     schedule = WarmupLinearDecay(config.peak_learning_rate, config.warmup_steps(steps), steps)
     task.compile(create_optimizer(schedule, config.weight_decay, config.clip_norm))
     with warnings.catch_warnings(), FitProgress(progress) as callback:
         # It was counted and said already.
         warnings.filterwarnings("ignore", message=".*texts are longer than")
-        form.fit(task, train, validation, config, callbacks=[callback], verbose=0)
+        form.fit(task, rows, held_out, config, callbacks=[callback], verbose=0)
     return callback.epochs
 
 

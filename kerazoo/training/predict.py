@@ -7,7 +7,7 @@ from typing import Any
 
 from kerazoo.checks import check_positive
 from kerazoo.data.row import Row
-from kerazoo.training.forms.base import Form
+from kerazoo.training.forms.base import BATCHES_OF_A_CHUNK, Form
 from kerazoo.training.forms.registry import form_of
 from kerazoo.training.generation_settings import GenerationSettings
 from kerazoo.training.predictor import (
@@ -18,9 +18,6 @@ from kerazoo.training.predictor import (
     truncation_note,
 )
 from kerazoo.training.progress import SILENT, Progress
-
-# Starting a computation costs some tens of milliseconds; over this many batches that is little.
-_BATCHES_OF_A_CHUNK = 16
 
 
 def predict(
@@ -62,7 +59,7 @@ def predict(
             yield from _answered(form, predictor, chunk, batch_size)
             count += len(chunk)
             advance(len(chunk), "")
-            chunk = list(islice(rows, batch_size * _BATCHES_OF_A_CHUNK))
+            chunk = list(islice(rows, batch_size * BATCHES_OF_A_CHUNK))
     if note := truncation_note(predictor, count):
         progress.say(note)
 

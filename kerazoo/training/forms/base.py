@@ -1,5 +1,6 @@
 """What every task's form says."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -11,10 +12,27 @@ from kerazoo.training.config import FinetuneConfig
 from kerazoo.training.predictor import Predictor
 from kerazoo.training.progress import SILENT, Progress
 
-# Starting a computation costs some tens of milliseconds; over this many batches that is little.
-_BATCHES_OF_A_CHUNK = 16
+BATCHES_OF_A_CHUNK = 16
+"""Starting a computation costs some tens of milliseconds; over so many batches that is little."""
 
 Columns = Mapping[str, Sequence[Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class FitRows:
+    """The arguments that `fit` takes for the rows of a table.
+
+    Args:
+        count: int, how many rows the model sees in an epoch.
+        x: the inputs.
+        y: the targets.
+        sample_weight: weights of the targets, or None.
+    """
+
+    count: int
+    x: Any
+    y: Any
+    sample_weight: Any = None
 
 
 class Form:
@@ -73,35 +91,36 @@ class Form:
         """Return the labels of a table as `fit` takes them."""
         return table.columns[LABEL]
 
+    def fit_rows(self, table: Table, task: Any) -> FitRows:
+        """Return a table as `fit` and `evaluate` take it."""
+        return FitRows(len(table), self.columns(table), self.targets(table, task))
+
     def fit(
         self,
         task: Any,
-        train: Table,
-        validation: Table,
+        train: FitRows,
+        validation: FitRows,
         config: FinetuneConfig,
         **options: Any,
     ) -> None:
-        """Call the task's `fit` on the rows.
+        """Call the task's `fit`.
 
         Args:
             task: the compiled task.
-            train: the rows to learn from.
-            validation: the rows to measure on after each epoch.
+            train: the rows to learn from, from `fit_rows`.
+            validation: the rows to measure on after each epoch, from `fit_rows`.
             config: the settings of the run.
             **options: further arguments of `fit`.
         """
         task.fit(
-            self.columns(train),
-            self.targets(train, task),
-            validation_data=(self.columns(validation), self.targets(validation, task)),
+            train.x,
+            train.y,
+            sample_weight=train.sample_weight,
+            validation_data=(validation.x, validation.y, validation.sample_weight),
             batch_size=config.batch_size,
             epochs=config.epochs,
             **options,
         )
-
-    def steps_of_an_epoch(self, task: Any, train: Table, config: FinetuneConfig) -> int:
-        """Return how many batches the training rows make."""
-        return -(-len(train) // config.batch_size)
 
     def count_truncated(self, task: Any, table: Table) -> int:
         """Return how many texts are longer than the task's rows."""
@@ -128,7 +147,7 @@ class Form:
         """Return a predictor's answer to each row."""
         columns = self.columns(table)
         answers: list[dict[str, Any]] = []
-        step = _BATCHES_OF_A_CHUNK * batch_size
+        step = BATCHES_OF_A_CHUNK * batch_size
         with progress.bar("evaluating", len(table)) as advance:
             for start in range(0, len(table), step):
                 part = {name: values[start : start + step] for name, values in columns.items()}

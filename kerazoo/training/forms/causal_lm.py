@@ -8,9 +8,9 @@ from kerazoo.axes import TEXT
 from kerazoo.data.read_table import read_rows, read_table
 from kerazoo.data.row import Rows
 from kerazoo.data.table import Table
-from kerazoo.preprocessing.joined_rows import JoinedRows, joined_rows
+from kerazoo.preprocessing.joined_rows import joined_rows
 from kerazoo.training.config import FinetuneConfig
-from kerazoo.training.forms.base import Form
+from kerazoo.training.forms.base import FitRows, Form
 from kerazoo.training.predictor import Predictor
 from kerazoo.training.progress import SILENT, Progress
 
@@ -40,30 +40,22 @@ class CausalLMForm(Form):
         """Return nothing: the rows decide nothing of the model."""
         return {}
 
+    def fit_rows(self, table: Table, task: Any) -> FitRows:
+        """Return rows of one length, cut from all texts joined."""
+        rows = joined_rows(task.preprocessor, table.columns[TEXT])
+        return FitRows(len(rows.targets), rows.features, rows.targets, rows.weights)
+
     def fit(
         self,
         task: Any,
-        train: Table,
-        validation: Table,
+        train: FitRows,
+        validation: FitRows,
         config: FinetuneConfig,
         **options: Any,
     ) -> None:
-        """Call `fit` on rows of one length, cut from all texts joined."""
-        rows, held_out = (_joined(task, table) for table in (train, validation))
+        """Call `fit` on rows that are ready."""
         with task.without_preprocessor():
-            task.fit(
-                rows.features,
-                rows.targets,
-                sample_weight=rows.weights,
-                validation_data=(held_out.features, held_out.targets, held_out.weights),
-                batch_size=config.batch_size,
-                epochs=config.epochs,
-                **options,
-            )
-
-    def steps_of_an_epoch(self, task: Any, train: Table, config: FinetuneConfig) -> int:
-        """Return how many batches the joined rows make."""
-        return -(-len(_joined(task, train).targets) // config.batch_size)
+            super().fit(task, train, validation, config, **options)
 
     def count_truncated(self, task: Any, table: Table) -> int:
         """Return 0: a long text goes on in the next row."""
@@ -83,19 +75,19 @@ class CausalLMForm(Form):
                 "The perplexity is measured on a preset; an exported language model gives texts "
                 "and no probabilities. Name the folder that it was exported from."
             )
-        rows = _joined(task, table)
+        rows = self.fit_rows(table, task)
         with task.without_preprocessor():
             measured = task.evaluate(
-                rows.features,
-                rows.targets,
-                sample_weight=rows.weights,
+                rows.x,
+                rows.y,
+                sample_weight=rows.sample_weight,
                 batch_size=batch_size,
                 verbose=0,
                 return_dict=True,
             )
         return {
             "rows": len(table),
-            "tokens": int(rows.weights.sum()),
+            "tokens": int(rows.sample_weight.sum()),
             # Keras averages the batches' means; the perplexity's mean runs over tokens.
             "loss": math.log(measured["perplexity"]),
             "perplexity": float(measured["perplexity"]),
@@ -105,7 +97,3 @@ class CausalLMForm(Form):
     def summary(self, metrics: Mapping[str, Any]) -> str:
         """Return perplexity and accuracy."""
         return f"perplexity {metrics['perplexity']:.3f}, accuracy {metrics['accuracy']:.4f}"
-
-
-def _joined(task: Any, table: Table) -> JoinedRows:
-    return joined_rows(task.preprocessor, table.columns[TEXT])

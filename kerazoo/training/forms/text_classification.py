@@ -7,7 +7,7 @@ from kerazoo.axes import LABEL
 from kerazoo.data.table import Table
 from kerazoo.metrics.classification_report import classification_report
 from kerazoo.training.config import FinetuneConfig
-from kerazoo.training.forms.base import Form
+from kerazoo.training.forms.base import FitRows, Form
 from kerazoo.training.forms.cross_entropy import mean_cross_entropy
 from kerazoo.training.labels import balanced_weights, check_known_labels, label_names
 from kerazoo.training.predictor import Predictor, check_texts
@@ -32,14 +32,14 @@ class TextClassificationForm(Form):
     def fit(
         self,
         task: Any,
-        train: Table,
-        validation: Table,
+        train: FitRows,
+        validation: FitRows,
         config: FinetuneConfig,
         **options: Any,
     ) -> None:
         """Call `fit`; every label weighs the same if the settings say so."""
         if config.class_weight is not None:
-            options["class_weight"] = balanced_weights(train.columns[LABEL])
+            options["class_weight"] = balanced_weights(train.y)
         super().fit(task, train, validation, config, **options)
 
     def measure(

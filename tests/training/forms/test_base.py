@@ -2,7 +2,7 @@ import pytest
 
 from kerazoo.data.table import Table
 from kerazoo.training.config import FinetuneConfig
-from kerazoo.training.forms.base import Form
+from kerazoo.training.forms.base import FitRows, Form
 
 CONFIG = FinetuneConfig(batch_size=4)
 
@@ -32,9 +32,25 @@ def test_a_missing_column_is_told():
     del Form.task_name
 
 
-def test_the_last_batch_of_an_epoch_may_be_smaller():
-    assert Form().steps_of_an_epoch(None, table(text=["a"] * 9), CONFIG) == 3
-    assert Form().steps_of_an_epoch(None, table(text=["a"] * 8), CONFIG) == 2
+def test_rows_go_to_fit_as_they_are():
+    rows = Form().fit_rows(table(text=["a", "b", "c"], label=["x", "y", "x"]), None)
+    assert rows == FitRows(3, {"text": ["a", "b", "c"]}, ["x", "y", "x"])
+    seen = {}
+
+    class Task:
+        def fit(self, x, y, **options):
+            seen.update(options, x=x, y=y)
+
+    Form().fit(Task(), rows, rows, CONFIG, verbose=0)
+    assert seen == {
+        "x": rows.x,
+        "y": rows.y,
+        "sample_weight": None,
+        "validation_data": (rows.x, rows.y, None),
+        "batch_size": 4,
+        "epochs": CONFIG.epochs,
+        "verbose": 0,
+    }
 
 
 def test_tables_are_answered_in_portions():

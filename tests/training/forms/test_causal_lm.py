@@ -45,8 +45,8 @@ def test_the_perplexity_is_that_of_the_joined_texts(task):
 
 def test_rows_are_joined_for_training(task):
     config = FinetuneConfig(batch_size=2)
-    steps = FORM.steps_of_an_epoch(task, table(), config)
-    assert steps > 2  # four texts in batches of two would be two
+    rows = FORM.fit_rows(table(), task)
+    assert rows.count > 4  # more than texts
     seen = {}
 
     class Task:
@@ -56,9 +56,9 @@ def test_rows_are_joined_for_training(task):
         def fit(self, x, y, **options):
             seen.update(options, x=x, y=y)
 
-    FORM.fit(Task(), table(), table(), config, verbose=0)
+    FORM.fit(Task(), rows, rows, config, verbose=0)
     assert seen["x"]["token_ids"].shape[1] == 9
-    assert -(-len(seen["y"]) // 2) == steps
+    assert len(seen["y"]) == len(seen["sample_weight"]) == rows.count
     assert len(seen["validation_data"]) == 3
     assert FORM.count_truncated(task, table()) == 0
 

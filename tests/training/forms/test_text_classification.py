@@ -57,7 +57,7 @@ def test_every_label_may_weigh_the_same():
         def fit(self, *arguments, **options):
             given.update(options)
 
-    rows = table(["good", "good", "good", "bad"])
+    rows = FORM.fit_rows(table(["good", "good", "good", "bad"]), None)
     FORM.fit(Task(), rows, rows, FinetuneConfig(class_weight="balanced"), verbose=0)
     assert given["class_weight"] == {"good": 4 / 6, "bad": 2.0}
     assert given["verbose"] == 0
