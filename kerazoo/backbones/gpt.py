@@ -198,13 +198,12 @@ class GPTBackbone(Backbone):
         """
         hidden_states = self.embeddings(token_ids, training=False)
         length = ops.shape(token_ids)[1]
-        positions = ops.arange(length, dtype="int32")
-        visible = (positions[None, :] <= positions[:, None])[None, None]
         room = ((0, 0), (0, 0), (0, slots - length), (0, 0))
         cache = []
         for layer in self.transformer_layers:
             attention = layer.attention
             query, key, value = attention.project(layer.attention_input(hidden_states))
+            visible = attention.visible(length)
             attended, _ = attention.attend(query, key, value, visible, training=False)
             hidden_states = layer.after_attention(hidden_states, attended, training=False)
             cache.append((ops.pad(key, room), ops.pad(value, room)))

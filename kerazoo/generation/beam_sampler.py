@@ -8,6 +8,7 @@ from keras import ops, tree
 
 from kerazoo.axes import Tensor
 from kerazoo.checks import check_positive
+from kerazoo.generation.stop_tokens import new_stop_tokens
 
 _IMPOSSIBLE = -1e9
 
@@ -54,24 +55,18 @@ class BeamSampler(keras_nlp.samplers.BeamSampler):
         first = ops.array([[0.0] + [_IMPOSSIBLE] * (self.num_beams - 1)], dtype="float32")
         scores = ops.reshape(ops.repeat(first, batch, axis=0), (batch * self.num_beams,))
 
+        def has_stopped(prompt: Tensor) -> Tensor:
+            return ops.any(new_stop_tokens(prompt, mask, stop_token_ids), axis=-1)
+
         def cond(prompt: Tensor, cache: Any, index: Tensor, scores: Tensor) -> Tensor:
-            return ops.logical_not(ops.all(_has_stopped(prompt, mask, stop_token_ids)))
+            return ops.logical_not(ops.all(has_stopped(prompt)))
 
         def body(prompt: Tensor, cache: Any, index: Tensor, scores: Tensor) -> tuple[Any, ...]:
             logits, _, cache = next(prompt, cache, index)
-            log_probabilities = ops.log_softmax(
-                ops.cast(logits, "float32") / self.temperature, axis=-1
-            )
-            reads_prompt = ops.take(mask, index, axis=1)
+            rests = ops.logical_or(ops.take(mask, index, axis=1), has_stopped(prompt))
             given = ops.take(prompt, index, axis=1)
-            rests = ops.logical_or(reads_prompt, _has_stopped(prompt, mask, stop_token_ids))
-            # A resting beam has one continuation, at no cost: what stands there already. Any other
-            # must lose against beams that are not in use yet, too.
-            stays = ops.one_hot(given, ops.shape(logits)[-1], dtype="bool")
-            log_probabilities = ops.where(
-                rests[:, None], ops.where(stays, 0.0, 2 * _IMPOSSIBLE), log_probabilities
-            )
-            scores, beams, token = self._best(scores[:, None] + log_probabilities)
+            candidates = scores[:, None] + self._log_probabilities(logits, given, rests)
+            scores, beams, token = self._best(candidates)
             prompt, cache = tree.map_structure(
                 lambda tensor: ops.take(tensor, beams, axis=0), (prompt, cache)
             )
@@ -96,6 +91,21 @@ class BeamSampler(keras_nlp.samplers.BeamSampler):
     def _repeat(self, tensor: Tensor) -> Tensor:
         return ops.repeat(tensor, self.num_beams, axis=0)
 
+    def _log_probabilities(self, logits: Tensor, given: Tensor, rests: Tensor) -> Tensor:
+        """Return the log probabilities of each continuation, (batch * beams, vocabulary) float32.
+
+        Args:
+            logits: (batch * beams, vocabulary) float.
+            given: (batch * beams,) int32, the token that stands there already.
+            rests: (batch * beams,) bool, which beams are not continued.
+        """
+        log_probabilities = ops.log_softmax(ops.cast(logits, "float32") / self.temperature, axis=-1)
+        # A resting beam has one continuation, at no cost: what stands there already. Any other
+        # must lose against beams that are not in use yet, too.
+        stays = ops.one_hot(given, ops.shape(logits)[-1], dtype="bool")
+        resting = ops.where(stays, 0.0, 2 * _IMPOSSIBLE)
+        return ops.where(rests[:, None], resting, log_probabilities)
+
     def _best(self, candidates: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return score, beam (a row of the flat batch) and token of the best continuations.
 
@@ -116,11 +126,3 @@ class BeamSampler(keras_nlp.samplers.BeamSampler):
             ops.reshape(beams, (rows,)),
             ops.reshape(found % vocabulary, (rows,)),
         )
-
-
-def _has_stopped(prompt: Tensor, mask: Tensor, stop_token_ids: Sequence[int] | None) -> Tensor:
-    """Return which texts hold a stop token after their prompt, (rows,) bool."""
-    if stop_token_ids is None:
-        return ops.zeros_like(prompt[:, 0], dtype="bool")
-    stopped = ops.any(prompt[:, :, None] == ops.array(list(stop_token_ids), prompt.dtype), axis=-1)
-    return ops.any(ops.logical_and(stopped, ops.logical_not(mask)), axis=-1)

@@ -94,7 +94,7 @@ class SelfAttention(keras.layers.Layer):
     ) -> Tensor:
         """Attend; see the class."""
         query, key, value = self.project(hidden_states)
-        visible = self._visible(ops.shape(hidden_states)[1], padding_mask)
+        visible = self.visible(ops.shape(hidden_states)[1], padding_mask)
         output, probabilities = self.attend(query, key, value, visible, training=training)
         return (output, probabilities) if return_attention_scores else output
 
@@ -141,8 +141,13 @@ class SelfAttention(keras.layers.Layer):
         output = self.attention_output(ops.reshape(joined, (-1, self.hidden_dim)))
         return ops.reshape(output, (batch, length, self.hidden_dim)), probabilities
 
-    def _visible(self, length: int | Tensor, padding_mask: Tensor | None) -> Tensor | None:
-        """Return what may be seen, broadcast to (batch, heads, query, key); None if all."""
+    def visible(self, length: int | Tensor, padding_mask: Tensor | None = None) -> Tensor | None:
+        """Return what may be seen, bool, broadcast to (batch, heads, query, key); None if all is.
+
+        Args:
+            length: int, positions of the row.
+            padding_mask: (batch, seq) int32 or bool, 1 on real tokens; None if nothing is padded.
+        """
         visible = None
         if padding_mask is not None:
             visible = ops.cast(padding_mask, "bool")[:, None, None, :]

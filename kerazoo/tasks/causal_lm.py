@@ -9,14 +9,16 @@ import keras_nlp
 from keras import ops
 
 from kerazoo.axes import PADDING_MASK, SEQUENCE_OUTPUT, TEXT, TOKEN_IDS, Tensor
-from kerazoo.checks import check_known_arguments, check_positive
+from kerazoo.checks import check_known_arguments
 from kerazoo.generation.beam_sampler import BeamSampler
 from kerazoo.generation.generate import PROMPT_IDS, Request, check_fits, generate_rows
+from kerazoo.generation.stop_tokens import new_stop_tokens
 from kerazoo.generation.stream import can_stream, stream_texts
 from kerazoo.metrics.perplexity import Perplexity
 from kerazoo.preprocessing.causal_lm import CausalLMPreprocessor
 from kerazoo.tasks.base import Task
 from kerazoo.tasks.causal_lm_signatures import causal_lm_signatures
+from kerazoo.tasks.preprocessor_checks import check_row_length, check_vocabulary_size
 from kerazoo.tasks.serving_signature import ServingSignature
 
 
@@ -67,7 +69,8 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
                 f"GPTBackbone. Received: backbone={type(backbone).__name__}"
             )
         if preprocessor is not None:
-            self._check_preprocessor(preprocessor, backbone)
+            check_row_length(preprocessor, backbone)
+            check_vocabulary_size(preprocessor, backbone)
         self.backbone = backbone
         self.preprocessor = preprocessor
         self.pairs = False
@@ -256,10 +259,9 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
             hidden_states=states,
             model=self,
         )
-        return {
-            TOKEN_IDS: token_ids,
-            PADDING_MASK: _until_stop(token_ids, padding_mask, stop_token_ids),
-        }
+        stops = ops.cast(new_stop_tokens(token_ids, padding_mask, stop_token_ids), "int32")
+        is_before_end = ops.cumsum(stops, axis=-1) - stops == 0
+        return {TOKEN_IDS: token_ids, PADDING_MASK: is_before_end}
 
     def make_generate_function(self) -> Any:
         """Return the compiled generation function; see `compile` for XLA on TensorFlow."""
@@ -316,20 +318,6 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
             fresh = keras.random.SeedGenerator(seed)
             generator.state.assign(fresh.state)
 
-    @staticmethod
-    def _check_preprocessor(preprocessor: CausalLMPreprocessor, backbone: Any) -> None:
-        limit = backbone.config.max_sequence_length
-        check_positive("sequence_length", preprocessor.sequence_length)
-        if preprocessor.sequence_length > limit:
-            raise ValueError(
-                f"The backbone reads at most {limit} positions; make the preprocessor's rows "
-                f"shorter. Received: sequence_length={preprocessor.sequence_length}"
-            )
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the constructor's arguments."""
-        return super().get_config()
-
 
 def _own_sampler(sampler: Any) -> Any:
     """Return kerazoo's beam search in place of KerasHub's; any other sampler as it is."""
@@ -338,16 +326,3 @@ def _own_sampler(sampler: Any) -> Any:
     if type(sampler) is keras_nlp.samplers.BeamSampler:
         return BeamSampler(**sampler.get_config())
     return sampler
-
-
-def _until_stop(
-    token_ids: Tensor, padding_mask: Tensor, stop_token_ids: Sequence[int] | None
-) -> Tensor:
-    """Return True up to the first stop token after the prompt, it included, (batch, seq) bool."""
-    if stop_token_ids is None:
-        return ops.ones_like(token_ids, dtype="bool")
-    stops = ops.any(
-        token_ids[:, :, None] == ops.array(stop_token_ids, dtype=token_ids.dtype), axis=-1
-    )
-    stops = ops.cast(ops.logical_and(stops, ops.logical_not(padding_mask)), "int32")
-    return ops.cumsum(stops, axis=-1) - stops == 0
