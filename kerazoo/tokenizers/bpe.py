@@ -43,7 +43,8 @@ class BPETokenizer(Tokenizer):
         merges: list of "left right" or (left, right) in order of rank, or the path of a file with
             one a line. Both can also be given later with `set_vocabulary_and_merges`.
         special_tokens: what each special token of the vocabulary is called, such as
-            {"end_token": "<|endoftext|>"}; None for what the tokenizer does not have.
+            {"end_token": "<|endoftext|>"}; None for what the tokenizer does not have. A
+            "start_token" of None is the "end_token".
         special_tokens_in_strings: bool, read special tokens in texts as one id.
         task_tokens: bool, have three more ids after the vocabulary's, for fine-tuning.
         **kwargs: `name`, `dtype`, `trainable` and `config_file`, as in KerasHub.
@@ -67,6 +68,9 @@ class BPETokenizer(Tokenizer):
         # In an object of its own: Keras would wrap lists and dicts, which takes seconds.
         self._vocabulary: BPEVocabulary | None = None
         self._special_token_attrs: list[str] = []
+        if special_tokens.get("start_token") is None:
+            special_tokens = {**special_tokens, "start_token": special_tokens.get("end_token")}
+        self._configured_tokens = tuple(special_tokens)
         named = {**special_tokens, **(_TASK_TOKENS if task_tokens else {})}
         for name in (*special_tokens, *_TASK_TOKENS):
             token = named.get(name)
@@ -220,6 +224,7 @@ class BPETokenizer(Tokenizer):
             "merges": None,
             "special_tokens_in_strings": self.special_tokens_in_strings,
             "task_tokens": self.task_tokens,
+            **{name: getattr(self, name) for name in self._configured_tokens},
         }
 
     @classmethod

@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from kerazoo.tokenizers.bpe_merges import BPEMerges
 from kerazoo.tokenizers.integer_index import IntegerIndex
+from kerazoo.tokenizers.running_total import running_total
 
 _FINGERPRINTS = 2**63 - 1
 
@@ -43,7 +44,7 @@ class Tokens(NamedTuple):
 
     def in_rows(self, words: tf.RaggedTensor) -> tf.RaggedTensor:
         """Return the ids in the rows of their words: (batch, words) -> (batch, tokens) int32."""
-        splits = _running_total(tf.cast(self.counts, tf.int64))
+        splits = running_total(tf.cast(self.counts, tf.int64))
         return tf.RaggedTensor.from_row_splits(
             self.ids, tf.gather(splits, words.row_splits), validate=False
         )
@@ -119,13 +120,13 @@ class BPEWords:
         symbols = self._to_symbols(words)
         is_start = self._merges.segment_starts(symbols.ids, _word_starts(symbols))
         at = tf.where(is_start)[:, 0]
-        first_bytes = _running_total(symbols.byte_counts)
+        first_bytes = running_total(symbols.byte_counts)
         starts = tf.gather(first_bytes, at)
         ends = tf.concat([starts[1:], first_bytes[-1:]], axis=0)[: tf.size(at)]
         segments = tf.strings.substr(tf.strings.reduce_join(words), starts, ends - starts)
         tokens = self._find(segments, self._merge)
-        segment_splits = tf.gather(_running_total(tf.cast(is_start, tf.int32)), symbols.word_splits)
-        token_splits = tf.gather(_running_total(tokens.counts), segment_splits)
+        segment_splits = tf.gather(running_total(tf.cast(is_start, tf.int32)), symbols.word_splits)
+        token_splits = tf.gather(running_total(tokens.counts), segment_splits)
         counts = token_splits[1:] - token_splits[:-1]
         word_bytes = tf.gather(first_bytes, symbols.word_splits[:-1])
         shift = tf.repeat(starts, tokens.counts) - tf.repeat(word_bytes, counts)
@@ -138,9 +139,9 @@ class BPEWords:
         tokens = self._merges.merge(symbols.ids, _word_starts(symbols))
         is_token = tokens >= 0
         at = tf.where(is_token)[:, 0]
-        token_splits = tf.gather(_running_total(tf.cast(is_token, tf.int32)), splits)
+        token_splits = tf.gather(running_total(tf.cast(is_token, tf.int32)), splits)
         counts = token_splits[1:] - token_splits[:-1]
-        first_bytes = _running_total(symbols.byte_counts)
+        first_bytes = running_total(symbols.byte_counts)
         starts = tf.gather(first_bytes, at)
         ends = tf.concat([starts[1:], first_bytes[-1:]], axis=0)[: tf.size(at)]
         word_bytes = tf.repeat(tf.gather(first_bytes, splits[:-1]), counts)
@@ -164,7 +165,3 @@ def _word_starts(symbols: Symbols) -> tf.Tensor:
     starts = tf.boolean_mask(starts, starts < ends)[:, tf.newaxis]
     ones = tf.ones_like(starts[:, 0])
     return tf.scatter_nd(starts, ones, tf.shape(symbols.ids)) > 0
-
-
-def _running_total(counts: tf.Tensor) -> tf.Tensor:
-    return tf.concat([tf.zeros([1], counts.dtype), tf.cumsum(counts)], axis=0)

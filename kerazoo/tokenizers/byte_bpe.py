@@ -63,7 +63,7 @@ class ByteBPETokenizer(BPETokenizer):
             merges,
             {
                 "end_token": end_token,
-                "start_token": end_token if start_token is None else start_token,
+                "start_token": start_token,
                 "pad_token": pad_token,
             },
             special_tokens_in_strings=special_tokens_in_strings,
@@ -86,12 +86,3 @@ class ByteBPETokenizer(BPETokenizer):
                 + (", …" if len(missing) > 5 else "")
             )
         return ByteBPEEncoder(vocabulary, special_tokens, task_tokens)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return every option but vocabulary and merges, which are saved as files beside it."""
-        return {
-            **super().get_config(),
-            "end_token": self.end_token,
-            "start_token": self.start_token,
-            "pad_token": self.pad_token,
-        }

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import tensorflow as tf
 
+from kerazoo.tokenizers.running_total import running_total
 from kerazoo.tokenizers.token_rows import row_of_each_token
 
 # Combining marks, joiners and emoji tags: when normalisation deletes them, they still belong to the
@@ -77,7 +78,7 @@ def _map_every_row(
     is_extending = (byte_lengths == 0) & tf.strings.regex_full_match(characters, _EXTENDING)
 
     # Running totals over the characters of all rows, from 0.
-    normalized = _running_total(tf.gather(tf.cast(byte_lengths, tf.int64), index))
+    normalized = running_total(tf.gather(tf.cast(byte_lengths, tf.int64), index))
     row = row_of_each_token(starts)
     row_start = tf.gather(code_points.row_splits, row)
     row_byte = tf.gather(normalized, row_start)
@@ -93,13 +94,9 @@ def _map_every_row(
     )
     if caller_lengths is None:
         return first - row_start, after - row_start
-    original = _running_total(tf.gather(caller_lengths(different), index))
+    original = running_total(tf.gather(caller_lengths(different), index))
     row_original = tf.gather(original, row_start)
     return tf.gather(original, first) - row_original, tf.gather(original, after) - row_original
-
-
-def _running_total(lengths: tf.Tensor) -> tf.Tensor:
-    return tf.concat([tf.zeros([1], lengths.dtype), tf.cumsum(lengths)], axis=0)
 
 
 def _character_at(normalized: tf.Tensor, byte: tf.Tensor) -> tf.Tensor:

@@ -70,7 +70,7 @@ class GPTBPETokenizer(BPETokenizer):
             {
                 "unk_token": unk_token,
                 "end_token": end_token,
-                "start_token": end_token if start_token is None else start_token,
+                "start_token": start_token,
                 "pad_token": pad_token,
             },
             special_tokens_in_strings=special_tokens_in_strings,
@@ -100,8 +100,4 @@ class GPTBPETokenizer(BPETokenizer):
             **super().get_config(),
             "lowercase": self.lowercase,
             "strip_accents": self.strip_accents,
-            "unk_token": self.unk_token,
-            "end_token": self.end_token,
-            "start_token": self.start_token,
-            "pad_token": self.pad_token,
         }
