@@ -157,20 +157,12 @@ def tiny_bpe_tokenizer() -> "keras.layers.Layer":
 @pytest.fixture(scope="session")
 def make_tiny_gpt() -> Callable[..., keras.Model]:
     """A function that builds a fresh GPTBackbone of tiny size; arguments override the size."""
-    from kerazoo.backbones.gpt import GPTBackbone
+    from tiny_gpt import tiny_gpt
+
+    size = {"vocabulary_size": 264, "max_sequence_length": 37, "initializer_range": 0.5}
 
     def make(**overrides: object) -> keras.Model:
-        keras.utils.set_random_seed(7)
-        size = {
-            "vocabulary_size": 264,
-            "num_layers": 2,
-            "num_heads": 4,
-            "hidden_dim": 20,
-            "intermediate_dim": 24,
-            "max_sequence_length": 37,
-            "initializer_range": 0.5,
-        }
-        return GPTBackbone(**(size | overrides))
+        return tiny_gpt(**(size | overrides))
 
     return make
 
