@@ -77,7 +77,7 @@ def _trace(signature: ServingSignature) -> Any:
         named = {spec.name: value for spec, value in zip(signature.inputs, arguments, strict=True)}
         return signature.function(**named)
 
-    return tf.function(function, jit_compile=False).get_concrete_function(*signature.inputs)
+    return tf.function(function, autograph=False).get_concrete_function(*signature.inputs)
 
 
 def _unique(variables: Iterable[tf.Variable]) -> list[tf.Variable]:

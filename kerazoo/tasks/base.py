@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -191,6 +192,7 @@ class Task(_TaskBase):
             self._say_truncated(columns)
             x = batched(columns, y, sample_weight, batch_size, shuffle)
             y = sample_weight = batch_size = validation_split = None
+        self._build_optimizer()
         kwargs["shuffle"] = shuffle and not isinstance(x, tf.data.Dataset)
         return super().fit(
             x=x,
@@ -289,6 +291,13 @@ class Task(_TaskBase):
         self.train_function = self.test_function = self.predict_function = None
 
     # ---- inside --------------------------------------------------------------------------------
+
+    def _build_optimizer(self) -> None:
+        """Make the optimizer's slots; TensorFlow traces a step that makes variables twice."""
+        if self.compiled and not self.optimizer.built:
+            strategy = getattr(self, "distribute_strategy", None)  # on TensorFlow only
+            with nullcontext() if strategy is None else strategy.scope():
+                self.optimizer.build(self.trainable_variables)
 
     def _in_memory(self, x: Any, y: Any) -> tuple[Any, Any]:
         """Return checked columns and labels of data in memory; None for a dataset or generator."""

@@ -31,7 +31,9 @@ def test_a_compressed_file_is_read(tmp_path):
     assert list(source_lines(str(file))) == [(1, "eins"), (2, "zwei")]
 
 
-@pytest.mark.parametrize("content", [gzip.compress(b"line\n" * 9, mtime=0)[:-12], b"no gzip at all"])
+@pytest.mark.parametrize(
+    "content", [gzip.compress(b"line\n" * 9, mtime=0)[:-12], b"no gzip at all"]
+)
 def test_a_damaged_compressed_file_is_named(tmp_path, content):
     file = tmp_path / "a.txt.gz"
     file.write_bytes(content)

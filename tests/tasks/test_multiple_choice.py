@@ -147,12 +147,3 @@ def test_served_answers_equal_choose():
     features = signatures["features"]
     answer = features.function(**{k: tf.constant(v) for k, v in features.example.items()})
     assert answer["probabilities"].shape == (1, 2)
-
-
-@pytest.mark.tensorflow
-@pytest.mark.slow
-def test_an_export_would_be_served(tmp_path):
-    from kerazoo.export.verify import verify_saved_model
-
-    report = verify_saved_model(make(num_layers=1).export(tmp_path / "choices"))
-    assert report.ok, report
