@@ -1,10 +1,11 @@
 # kerazoo: every target makes `.venv` in this folder and installs what it needs, once.
 #
-#   make demo    fine-tune a real BERT checkpoint on BBC News, export it, ask the SavedModel
-#   make test    the tests, on TensorFlow and on JAX
-#   make check   ruff, mypy and the layout test
-#   make bench   the benchmarks
-#   make clean   remove caches, build leftovers and .venv (never models)
+#   make demo       fine-tune a real BERT checkpoint on BBC News, export it, ask the SavedModel
+#   make test       the tests, on TensorFlow and on JAX, but those marked slow
+#   make test-slow  the tests marked slow (.ci/run runs both)
+#   make check      ruff, mypy and the layout test
+#   make bench      the benchmarks
+#   make clean      remove caches, build leftovers and .venv (never models)
 #
 # An installation is repeated only after a change of pyproject.toml or of this file.
 # PYTHON=/path/to/python chooses the interpreter; JOBS=n the number of test processes.
@@ -13,7 +14,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-tensorflow test-jax check bench clean install-dev gpt2-vocabulary \
+.PHONY: help demo test test-tensorflow test-jax test-slow check bench clean install-dev gpt2-vocabulary \
         print-backend-tests
 
 VENV := .venv
@@ -80,11 +81,17 @@ demo: $(VENV)/.demo
 
 test: test-tensorflow test-jax
 
+# Each process begins at another end, so that tests of one file mostly share its fixtures.
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -q
+
 test-tensorflow: $(VENV)/.dev $(GPT2_VOCABULARY)
-	KERAS_BACKEND=tensorflow $(BIN)/python -m pytest -n $(JOBS) -q
+	KERAS_BACKEND=tensorflow $(PYTEST) -m 'not slow'
 
 test-jax: $(VENV)/.dev $(GPT2_VOCABULARY)
-	KERAS_BACKEND=jax $(BIN)/python -m pytest -n $(JOBS) -q $(BACKEND_TESTS)
+	KERAS_BACKEND=jax $(PYTEST) -m 'not slow' $(BACKEND_TESTS)
+
+test-slow: $(VENV)/.dev $(GPT2_VOCABULARY)
+	KERAS_BACKEND=tensorflow $(PYTEST) -m slow
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
