@@ -21,6 +21,7 @@ _MODULE_OF = {
     "GPTBPETokenizer": "kerazoo.tokenizers.gpt_bpe",
     "GPTBackbone": "kerazoo.backbones.gpt",
     "GPTConfig": "kerazoo.backbones.gpt",
+    "MaskedLMPreprocessor": "kerazoo.preprocessing.masked_lm",
     "MultipleChoice": "kerazoo.tasks.multiple_choice",
     "MultipleChoicePreprocessor": "kerazoo.preprocessing.multiple_choice",
     "TextClassifier": "kerazoo.tasks.text_classifier",

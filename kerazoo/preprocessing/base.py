@@ -1,6 +1,6 @@
 """What every preprocessor shares: one TensorFlow graph, eagerly and in `tf.data`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
@@ -48,8 +48,12 @@ class Preprocessor(keras_nlp.models.Preprocessor):
 
     def call(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Run `preprocess` on the CPU."""
+        return self.run_on_cpu(self.preprocess, x, y, sample_weight)
+
+    def run_on_cpu(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what a function gives; numbers as tensors of the backend if called eagerly."""
         with tf.device("cpu"):
-            outputs = self.preprocess(x, y, sample_weight)
+            outputs = function(*arguments)
         if tf.executing_eagerly() and keras.config.backend() != "tensorflow":
             outputs = tf.nest.map_structure(_to_backend, outputs)
         return outputs
