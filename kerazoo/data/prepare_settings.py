@@ -3,7 +3,7 @@
 import dataclasses
 
 from kerazoo.checks import check_one_of, check_positive, check_rate
-from kerazoo.data.row_format import BERT, GPT, OBJECTIVES
+from kerazoo.data.objectives import BERT, GPT, OBJECTIVES
 
 SEGMENTERS = ("none", "jieba", "ltp")
 MASKINGS = ("token", "whole_word", "ngram")
@@ -24,7 +24,8 @@ class PrepareSettings:
         segmenter: "jieba", "ltp", "none" (texts have a space between words), or None: every Han
             character is a word.
         segmenter_model: str, the name or folder of LTP's model; None is its default.
-        short_sequence_rate: float, share of the rows that aim at a shorter, random length ("bert").
+        short_sequence_rate: float, share of the documents whose pairs aim at a shorter, random
+            length ("bert").
         static_masks: int, copies of the corpus, each with masks of its own; 0 stores no masks.
         masking: "token", "whole_word" or "ngram": where static masks are.
         mask_selection_rate: float, share of a row's tokens that are masked.

@@ -27,11 +27,7 @@ from kerazoo.axes import (
     TOKEN_IDS,
     WORD_STARTS,
 )
-
-BERT = "bert"
-BERT_MLM = "bert-mlm"
-GPT = "gpt"
-OBJECTIVES = (BERT, BERT_MLM, GPT)
+from kerazoo.data.objectives import BERT, GPT
 
 _HEADER = 4
 # Type of a word: the bit that marks the start of a word. TensorFlow decodes no uint32.

@@ -31,7 +31,9 @@ def test_a_compressed_file_is_read(tmp_path):
     assert list(source_lines(str(file))) == [(1, "eins"), (2, "zwei")]
 
 
-@pytest.mark.parametrize("content", [gzip.compress(b"line\n" * 9, mtime=0)[:-12], b"no gzip at all"])
+@pytest.mark.parametrize(
+    "content", [gzip.compress(b"line\n" * 9, mtime=0)[:-12], b"no gzip at all"]
+)
 def test_a_damaged_compressed_file_is_named(tmp_path, content):
     file = tmp_path / "a.txt.gz"
     file.write_bytes(content)
@@ -52,6 +54,15 @@ def test_bytes_that_are_no_text_are_named_by_line(tmp_path, content, message):
     file.write_bytes(content)
     with pytest.raises(ValueError, match=re.escape(f"{file}, {message}")):
         list(source_lines(str(file)))
+
+
+def test_bytes_that_are_no_text_are_replaced_if_asked(tmp_path):
+    file = tmp_path / "a.txt"
+    file.write_bytes("gut\nb\u00e4d ".encode() + b"b\xe4d\r\nN\0L\n")
+    lines = list(source_lines(str(file), "replace"))
+    assert lines == [(1, "gut"), (2, "b\u00e4d b\ufffdd"), (3, "N\ufffdL")]
+    with pytest.raises(ValueError, match="`errors` must be one of 'strict', 'replace'"):
+        list(source_lines(str(file), "ignore"))
 
 
 def test_a_missing_file_and_a_folder_are_named(tmp_path):
