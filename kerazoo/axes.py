@@ -64,6 +64,12 @@ MASK_WEIGHTS = "mask_weights"
 NEXT_SENTENCE_LABEL = "next_sentence_label"
 """0 if the second text follows the first one, 1 if it comes from elsewhere, (batch,) int32."""
 
+MASKED_LM = "masked_lm"
+"""Key of logits, targets and weights at the masks, and name of the head that computes them."""
+
+NEXT_SENTENCE = "next_sentence"
+"""Key of logits, targets and weights of next-sentence prediction, and name of its head."""
+
 SEQUENCE_OUTPUT = "sequence_output"
 """Last hidden states of a backbone, (batch, seq, hidden) float."""
 
