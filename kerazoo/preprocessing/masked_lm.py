@@ -1,6 +1,5 @@
 """Raw texts (or pairs) to masked batches for a `MaskedLM`."""
 
-import functools
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -89,8 +88,7 @@ class MaskedLMPreprocessor(Preprocessor):
         self._masking_options = {
             "masking": masking,
             "mask_selection_rate": mask_selection_rate,
-            "mask_selection_length": mask_selection_length
-            or selection_count(sequence_length, mask_selection_rate, sequence_length),
+            "mask_selection_length": mask_selection_length,
             "mask_token_rate": mask_token_rate,
             "random_token_rate": random_token_rate,
             "unselectable_token_ids": tuple(unselectable_token_ids),
@@ -99,13 +97,26 @@ class MaskedLMPreprocessor(Preprocessor):
         }
         check_has_mask_token(tokenizer)
         # The vocabulary may come later, but wrong options are told at once.
-        without_ids = {**self._masking_options, "unselectable_token_ids": ()}
+        without_ids = {**self._options_of_masker(), "unselectable_token_ids": ()}
         Masker(vocabulary_size=1, mask_token_id=0, pad_token_id=0, **without_ids)
+        self._masker: Masker | None = None
 
-    @functools.cached_property
+    @property
     def masker(self) -> Masker:
         """What masks the packed batches; the tokenizer must have its vocabulary."""
-        return Masker.from_tokenizer(self.tokenizer, **self._masking_options)
+        options = self._options_of_masker()
+        slots = options["mask_selection_length"]
+        if self._masker is None or self._masker.mask_selection_length != slots:
+            self._masker = Masker.from_tokenizer(self.tokenizer, **options)
+        return self._masker
+
+    def _options_of_masker(self) -> dict[str, Any]:
+        """Return the masker's options, with as many slots as the rows need today."""
+        options = dict(self._masking_options)
+        if options["mask_selection_length"] is None:
+            length, rate = self.sequence_length, options["mask_selection_rate"]
+            options["mask_selection_length"] = selection_count(length, rate, length)
+        return options
 
     def call(self, x: Any, y: Any = None, sample_weight: Any = None, mask_seed: Any = None) -> Any:
         """Preprocess a batch; see the class."""

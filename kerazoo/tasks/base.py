@@ -50,6 +50,7 @@ class Task(_TaskBase):
     task_name: ClassVar[str]
     preprocessor_cls: ClassVar[type[Preprocessor]]
     needs_labels: ClassVar[bool] = True
+    preprocessor_arguments: ClassVar[tuple[str, ...]] = ("sequence_length", "pad_to_multiple_of")
     needs_task_tokens: ClassVar[bool] = False
     has_fixed_head: ClassVar[bool] = False
     load_report: LoadReport | None = None
@@ -67,8 +68,8 @@ class Task(_TaskBase):
                 BERT checkpoint, or a handle `hf://org/name`.
             load_weights: bool, read the weights; False keeps the random ones.
             **kwargs: constructor arguments of the task that win over the preset's;
-                `dtype` for the backbone; `sequence_length` and `pad_to_multiple_of` for the
-                preprocessor.
+                `dtype` for the backbone; `sequence_length`, `pad_to_multiple_of` and the others of
+                `preprocessor_arguments` for the preprocessor.
 
         Returns:
             The task. The head is read too if the preset has one for the same labels, else it is
@@ -191,7 +192,7 @@ class Task(_TaskBase):
                 )
                 validation_data = batched(x_held, y_held, weight_held, batch_size, shuffle=False)
             if self.preprocessor is not None:
-                self.pairs = TEXT_PAIR in columns
+                self.note_pairs(columns)
             self._say_truncated(columns)
             x = batched(columns, y, sample_weight, batch_size, shuffle)
             y = sample_weight = batch_size = validation_split = None
@@ -244,6 +245,10 @@ class Task(_TaskBase):
         features, y, sample_weight = keras.utils.unpack_x_y_sample_weight(outputs)
         features = {key: features[key] for key in self.input if key in features}
         return keras.utils.pack_x_y_sample_weight(features, y, sample_weight)
+
+    def note_pairs(self, columns: Mapping[str, Any]) -> None:
+        """Remember whether the texts that `fit` got come as pairs."""
+        self.pairs = TEXT_PAIR in columns
 
     def training_dataset(self, x: Any) -> Any:
         """Return the raw texts that `fit` trains on, with what else their preprocessing needs.

@@ -89,7 +89,6 @@ class BertPretrainer(MaskedWordsTask, keras_nlp.models.MaskedLM):
             },
             **kwargs,
         )
-        self.pairs = True
 
     def compile(
         self,

@@ -97,6 +97,13 @@ class MaskedLM(MaskedWordsTask, keras_nlp.models.MaskedLM):
             **kwargs,
         )
 
+    def preprocess_samples(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Mask a batch and keep the features that the model takes."""
+        if self.preprocessor is not None and sample_weight is not None:
+            # Weights of texts in memory stand behind a label that means nothing; see `batched`.
+            y = None
+        return super().preprocess_samples(x, y, sample_weight)
+
     def raw_labels(self, y: Any, rows: int) -> Any:
         """Raise ValueError: what was masked is the target."""
         raise ValueError(

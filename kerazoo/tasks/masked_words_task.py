@@ -44,6 +44,11 @@ class MaskedWordsTask(Task):
 
     needs_labels: ClassVar[bool] = False
     has_fixed_head: ClassVar[bool] = True
+    preprocessor_arguments: ClassVar[tuple[str, ...]] = (
+        *Task.preprocessor_arguments,
+        *("masking", "segmented", "ngram_unit", "replace_per_word", "seed"),
+        *("mask_selection_rate", "mask_selection_length", "mask_token_rate", "random_token_rate"),
+    )
     _fill_mask: FillMask | None = None
 
     def make_masked_lm(
@@ -92,6 +97,9 @@ class MaskedWordsTask(Task):
         return outputs
 
     # ---- masks ---------------------------------------------------------------------------------
+
+    def note_pairs(self, columns: Any) -> None:
+        """Remember nothing: it fills in the masks of single texts, whatever it learns from."""
 
     def training_dataset(self, x: Any) -> Any:
         """Return batches of raw texts, each with a seed, another one in every epoch.

@@ -6,6 +6,7 @@ from typing import Any
 import keras
 
 from kerazoo.axes import NEXT_SENTENCE, TEXT, TEXT_PAIR
+from kerazoo.checks import check_known_arguments
 from kerazoo.preprocessing.text_classifier import TextClassifierPreprocessor
 from kerazoo.tasks.text_classifier import TextClassifier
 
@@ -57,6 +58,9 @@ class NextSentencePredictor(TextClassifier):
         **kwargs: Any,
     ) -> None:
         """Create the head, then the functional graph."""
+        check_known_arguments(
+            type(self).__name__, kwargs, ("name", "compile", "trainable", "dtype")
+        )
         if len(labels) != len(NEXT_SENTENCE_LABELS):
             raise ValueError(
                 "Next-sentence prediction has two classes: the text follows, or it does not. "

@@ -16,7 +16,6 @@ from kerazoo.preprocessing.base import Preprocessor
 from kerazoo.tasks.shared_heads import HEAD_FILE, TASK_FILE, load_shared_heads
 from kerazoo.tasks.task_tokens import lacks_task_token_rows, with_task_token_rows
 
-PACKING_ARGUMENTS = ("sequence_length", "pad_to_multiple_of")
 DEFAULT_SEQUENCE_LENGTH = 512
 
 TaskType = TypeVar("TaskType", bound=Any)
@@ -36,11 +35,13 @@ def load_task(
         preset: a folder, a handle, or an opened source.
         load_weights: bool, read the weights.
         dtype: dtype policy of the backbone; None is the saved or the global one.
-        **arguments: constructor arguments, and the preprocessor's `PACKING_ARGUMENTS`.
+        **arguments: constructor arguments, and the task's `preprocessor_arguments`.
     """
     kerazoo.register_classes()
     source = open_checkpoint(preset)
-    packing = {key: arguments.pop(key) for key in PACKING_ARGUMENTS if key in arguments}
+    packing = {
+        key: arguments.pop(key) for key in task_class.preprocessor_arguments if key in arguments
+    }
     read = _from_kerazoo if source.format == "kerazoo" else _from_foreign
     return read(task_class, source, load_weights, dtype, packing, arguments)
 
