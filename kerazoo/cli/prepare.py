@@ -55,7 +55,9 @@ def _settings_options(command: Any) -> Any:
 @click.option("--cased", is_flag=True, help="With --vocab: keep capitals and accents.")
 @_settings_options
 @corpus_options
-@click.option("--workers", type=int, help="Processes that tokenise. [default: one a CPU core]")
+@click.option(
+    "--workers", type=int, help="Processes that tokenise. [default: one a core if it pays]"
+)
 @click.option(
     "--runner",
     type=click.Choice(("local", "beam")),
@@ -111,7 +113,7 @@ def prepare(
             tokenizer,
             output,
             PrepareSettings(**settings),
-            workers=_usable_cores() if workers is None else workers,
+            workers=workers,
             errors=errors,
             document_per_file=document_per_file,
             runner=runner,
@@ -127,12 +129,6 @@ def prepare(
     click.echo(_summary(manifest, output))
     if not quiet:
         _say_what_is_odd(manifest)
-
-
-def _usable_cores() -> int:
-    import os
-
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _summary(manifest: Any, output: str) -> str:

@@ -11,6 +11,7 @@ places, so that a whole batch is parsed by one operation.
 """
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -57,13 +58,13 @@ class RowFormat:
         """Whether rows know where words start."""
         return self.objective != GPT
 
-    @property
+    @functools.cached_property
     def id_type(self) -> str:
         """Type of a word: "uint16" if ids and the word-start bit fit, else "int32"."""
         limit = _WORD_START_BITS["uint16"] if self.has_word_starts else 1 << 16
         return "uint16" if max(self.vocabulary_size, self.row_length + 1) <= limit else "int32"
 
-    @property
+    @functools.cached_property
     def word_start_bit(self) -> int:
         """The bit of a token's word that says that a word starts there."""
         return _WORD_START_BITS[self.id_type]

@@ -278,6 +278,6 @@ def test_memory_holds_a_few_blocks_only(tiny_tokenizer, tmp_path, monkeypatch):
         ahead.append(read[0] - written[0])
 
     prepare(["-"], tiny_tokenizer, tmp_path / "shards", settings, on_shard=look)
-    # Two shards are looked at first, and one block is held back.
+    # One shard is looked at first, and one block is held back.
     assert max(ahead) <= 6
     assert os.listdir(tmp_path) == ["shards"]
