@@ -16,6 +16,7 @@ COMMANDS = {
     "show": "Say what a saved model is.",
     "vocab": "Make a vocabulary for a corpus.",
     "prepare": "Tokenise a corpus into rows for pre-training.",
+    "pretrain": "Train a model on texts without labels.",
     "finetune": "Train a checkpoint for a task, on labelled rows.",
     "evaluate": "Measure a model on labelled rows.",
     "predict": "Answer texts as JSON lines.",

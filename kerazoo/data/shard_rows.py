@@ -75,7 +75,8 @@ class ShardRows:
 
     def held_out(self) -> tf.data.Dataset:
         """Return the rows for validation, () string, in the order of the shards."""
-        pairs = tf.data.Dataset.from_tensor_slices((self._files, self._kept))
+        kept = tf.constant(self._kept, tf.int64)
+        pairs = tf.data.Dataset.from_tensor_slices((self._files, kept))
         return pairs.flat_map(lambda file, kept: tf.data.TFRecordDataset(file).skip(kept))
 
     def _order(self, epoch: tf.Tensor) -> tf.Tensor:
