@@ -20,6 +20,8 @@ _MODULE_OF = {
     "ByteBPETokenizer": "kerazoo.tokenizers.byte_bpe",
     "CausalLM": "kerazoo.tasks.causal_lm",
     "CausalLMPreprocessor": "kerazoo.preprocessing.causal_lm",
+    "ExtractiveQA": "kerazoo.tasks.extractive_qa",
+    "ExtractiveQAPreprocessor": "kerazoo.preprocessing.extractive_qa",
     "GPTBPETokenizer": "kerazoo.tokenizers.gpt_bpe",
     "GPTBackbone": "kerazoo.backbones.gpt",
     "GPTConfig": "kerazoo.backbones.gpt",

@@ -12,6 +12,7 @@ Axes, in the order in which they appear in shapes:
 * ``choices``: the answers that a multiple-choice task chooses from.
 * ``orders``: the two orders in which a similarity task may read a pair.
 * ``masks``: the positions of a row that a masked language model has to fill in.
+* ``windows``: overlapping parts of long texts, each packed as a row.
 """
 
 from typing import Any, TypeAlias
@@ -38,13 +39,28 @@ TEXT_PAIR = "text_pair"
 """Key of the second text of a pair, (batch,) string."""
 
 CONTEXT = "context"
-"""Key of what a multiple-choice question is about, (batch,) string."""
+"""Key of what a question is about: the passage that it is answered from, (batch,) string."""
 
 QUESTION = "question"
-"""Key of a multiple-choice question, (batch,) string."""
+"""Key of a question, (batch,) string."""
 
 CHOICES = "choices"
 """Key of the answers to choose from, (batch, choices) string; an empty one is padding."""
+
+ANSWER = "answer"
+"""Key of the answer to a question, a slice of its context, "" if it has none, (batch,) string."""
+
+ANSWER_START = "answer_start"
+"""Key of the character of the context at which the answer begins, -1 if none, (batch,) int32."""
+
+ANSWER_MASK = "answer_mask"
+"""1 where answers may begin and end: passage and the token for "no answer", (batch, seq) int32."""
+
+START_LOGITS = "start_logits"
+"""Key of logits and targets of an answer's first token, and name of the output."""
+
+END_LOGITS = "end_logits"
+"""Key of logits and targets of an answer's last token, and name of the output."""
 
 LABEL = "label"
 """Key of the label, (batch,) string or int32."""
