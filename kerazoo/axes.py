@@ -47,6 +47,12 @@ QUESTION = "question"
 CHOICES = "choices"
 """Key of the answers to choose from, (batch, choices) string; an empty one is padding."""
 
+QUESTION_ID = "id"
+"""Key of the name that a file gives to a question, (batch,) string."""
+
+ANSWERS = "answers"
+"""Key of all right answers to a question in a file, each a text and its first character."""
+
 ANSWER = "answer"
 """Key of the answer to a question, a slice of its context, "" if it has none, (batch,) string."""
 

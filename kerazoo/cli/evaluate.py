@@ -10,17 +10,25 @@ from kerazoo.cli.options import batch_size_option, debug_option, json_option, qu
 
 @click.command()
 @click.argument("model")
-@click.option("--data", required=True, metavar="FILE", help="Labelled rows: .tsv, .csv, .jsonl, -.")
+@click.option(
+    "--data",
+    required=True,
+    metavar="FILE",
+    help="Labelled rows: .tsv, .csv, .jsonl, -; questions: .json.",
+)
+@click.option("--strict", is_flag=True, help="Fail at a bad row that could be left out.")
 @batch_size_option
 @json_option
 @quiet_option
 @debug_option
-def evaluate(model: str, data: str, batch_size: int, as_json: bool, quiet: bool) -> None:
+def evaluate(
+    model: str, data: str, strict: bool, batch_size: int, as_json: bool, quiet: bool
+) -> None:
     """Measure MODEL, a preset or a SavedModel, on labelled rows."""
     from kerazoo.training.evaluate import evaluate as run
     from kerazoo.training.progress import Progress
 
-    report = run(model, data, batch_size, Progress(quiet))
+    report = run(model, data, batch_size, Progress(quiet), strict)
     click.echo(json.dumps(report, ensure_ascii=False) if as_json else _as_text(report))
 
 

@@ -57,6 +57,11 @@ _SETTINGS: OptionTable = {
         float,
         "Share of tokens that are masked. [default: the checkpoint's, else 0.15]",
     ),
+    "stride": (
+        int,
+        "Tokens from one window of a long text to the next. [default: 128, or half of the room]",
+    ),
+    "strict": (bool, "Fail at a bad row; else it is left out and counted."),
     "validation_fraction": (float, "Share of rows held out if there is no --validation."),
     "seed": (int, "Seed of new weights, order, dropout and split."),
 }

@@ -13,6 +13,7 @@ CAUSAL_LM = "causal-lm"
 MASKED_LM = "masked-lm"
 NEXT_SENTENCE = "next-sentence"
 BERT_PRETRAINING = "bert-pretraining"
+EXTRACTIVE_QA = "extractive-qa"
 
 _ACTIVATIONS = {
     "gelu": "gelu",
@@ -26,6 +27,7 @@ _BERT_TASKS = {
     MASKED_LM: "BertForMaskedLM",
     NEXT_SENTENCE: "BertForNextSentencePrediction",
     BERT_PRETRAINING: "BertForPreTraining",
+    EXTRACTIVE_QA: "BertForQuestionAnswering",
 }
 _NO_CROSS_ATTENTION = ("add_cross_attention", False, "has no cross-attention")
 _GPT_FIELDS = {

@@ -1,8 +1,11 @@
 """Which tokens of a window an answer covers, from its characters in the passage."""
 
+from collections.abc import Callable
+
 import tensorflow as tf
 
 from kerazoo.preprocessing.passage_windows import PassageWindows
+from kerazoo.tokenizers.token_rows import row_of_each_token
 
 
 def answer_positions(
@@ -56,9 +59,12 @@ def check_answers(context: tf.Tensor, answer: tf.Tensor, answer_start: tf.Tensor
     return tf.debugging.Assert(~tf.reduce_any(wrong), [message, *rows])
 
 
-def _count(values: tf.RaggedTensor, limit: tf.Tensor, is_counted: object) -> tf.Tensor:
+def _count(
+    values: tf.RaggedTensor,
+    limit: tf.Tensor,
+    is_counted: Callable[[tf.Tensor, tf.Tensor], tf.Tensor],
+) -> tf.Tensor:
     """Return how many values of each row stand in a relation to the row's limit, (rows,) int32."""
-    limits = tf.gather(limit, values.value_rowids())
-    counted = is_counted(values.flat_values, limits)  # type: ignore[operator]
-    flags = values.with_flat_values(tf.cast(counted, tf.int32))
+    limits = tf.gather(limit, row_of_each_token(values))
+    flags = values.with_flat_values(tf.cast(is_counted(values.flat_values, limits), tf.int32))
     return tf.reduce_sum(flags, axis=1)

@@ -171,6 +171,7 @@ class ExtractiveQA(Task, keras_nlp.models.Task):
         validation_data: Any = None,
         validation_split: float | None = None,
         shuffle: bool = True,
+        class_weight: Mapping[Any, float] | None = None,
         **kwargs: Any,
     ) -> keras.callbacks.History:
         """Train; like `keras.Model.fit`, on raw texts too.
@@ -185,8 +186,14 @@ class ExtractiveQA(Task, keras_nlp.models.Task):
             validation_data: a dataset, a `QuestionWindows`, or `(x, y)` or `(x, y, sample_weight)`.
             validation_split: float, share of the questions, the last ones, to validate on.
             shuffle: bool, a new order of the windows every epoch (in memory only).
+            class_weight: must be None, as there are no classes.
             **kwargs: further arguments of `keras.Model.fit`.
         """
+        if class_weight is not None:
+            raise ValueError(
+                "There are no classes to weigh; weigh questions with `sample_weight`. "
+                f"Received: class_weight={class_weight!r}"
+            )
         columns, answers = self._in_memory(x, y)
         if self.preprocessor is not None and columns is not None:
             if answers is None:
@@ -248,6 +255,7 @@ class ExtractiveQA(Task, keras_nlp.models.Task):
         is_ready = isinstance(x, Mapping) and TOKEN_IDS in x
         if self.preprocessor is None or not is_ready:
             return super().preprocess_samples(x, y, sample_weight)
+        x = {key: x[key] for key in self.input}
         multiple = self.preprocessor.pad_to_multiple_of
         if multiple is not None:
             longest = tf.reduce_max(tf.reduce_sum(x[PADDING_MASK], axis=1))

@@ -12,14 +12,17 @@ _MASKING = frozenset({"masking", "segmented", "mask_selection_rate"})
 _NO_CLASSES = frozenset(
     {"class_weight", "pooling", "regression", "lm_loss_weight", "freeze_backbone"}
 )
+_WINDOWS = frozenset({"stride", "strict"})
 UNUSED_SETTINGS: dict[str, frozenset[str]] = {
-    "text-classification": frozenset({"regression"}) | _MASKING,
-    "text-similarity": frozenset({"class_weight", "pooling"}) | _MASKING,
-    "multiple-choice": frozenset({"class_weight", "pooling", "regression"}) | _MASKING,
-    "masked-lm": _NO_CLASSES,
-    "next-sentence": frozenset({"pooling", "regression"}) | _MASKING,
-    "bert-pretraining": _NO_CLASSES,
-    "causal-lm": _NO_CLASSES | _MASKING,
+    "text-classification": frozenset({"regression"}) | _MASKING | _WINDOWS,
+    "text-similarity": frozenset({"class_weight", "pooling"}) | _MASKING | _WINDOWS,
+    "multiple-choice": frozenset({"class_weight", "pooling", "regression"}) | _MASKING | _WINDOWS,
+    "extractive-qa": frozenset({"class_weight", "pooling", "regression", "lm_loss_weight"})
+    | _MASKING,
+    "masked-lm": _NO_CLASSES | _WINDOWS,
+    "next-sentence": frozenset({"pooling", "regression"}) | _MASKING | _WINDOWS,
+    "bert-pretraining": _NO_CLASSES | _WINDOWS,
+    "causal-lm": _NO_CLASSES | _MASKING | _WINDOWS,
 }
 """For each task the settings that mean nothing to it."""
 
@@ -57,6 +60,9 @@ class FinetuneConfig(Settings):
             Chinese writes them; None is as the checkpoint's task had it, else false.
         mask_selection_rate: float, share of a row's tokens that are chosen; None is as the
             checkpoint's task had it, else 0.15.
+        stride: int, how many tokens after a window of a long text the next one begins; None is the
+            task's own choice.
+        strict: bool, whether a bad row is an error; else it is left out and counted.
         validation_fraction: float, share of the training rows that is held out if there is no
             validation file.
         seed: int, seed of the new weights, the order of the rows, dropout and the split.
@@ -82,6 +88,8 @@ class FinetuneConfig(Settings):
     masking: str | None = None
     segmented: bool | None = None
     mask_selection_rate: float | None = None
+    stride: int | None = None
+    strict: bool = False
     validation_fraction: float = 0.1
     seed: int = 0
 
@@ -90,7 +98,7 @@ class FinetuneConfig(Settings):
         super().__post_init__()
         for name in ("epochs", "batch_size", "validation_fraction"):
             check_positive(name, getattr(self, name))
-        for name in ("learning_rate", "sequence_length", "mask_selection_rate"):
+        for name in ("learning_rate", "sequence_length", "mask_selection_rate", "stride"):
             if getattr(self, name) is not None:
                 check_positive(name, getattr(self, name))
         for name in ("lm_loss_weight", "weight_decay", "warmup", "clip_norm", "lora_rank", "seed"):

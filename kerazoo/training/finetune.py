@@ -2,12 +2,12 @@
 
 import time
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from kerazoo.conversion.new_folder import check_is_free, new_folder
 from kerazoo.data.source_lines import STANDARD_INPUT
-from kerazoo.data.stratified_split import stratified_split
 from kerazoo.data.table import Table
 from kerazoo.tasks.registry import task_class
 from kerazoo.training.config import FinetuneConfig
@@ -50,14 +50,18 @@ def finetune(
         ValueError: if a file or the checkpoint is wrong; the message names file and line.
     """
     config = config or FinetuneConfig()
-    form = form_of(task_name)
+    form = form_of(task_name, config.strict)
     check_is_free(Path(output))
-    train_table, validation_table = _read_tables(form, train, validation, config, progress)
+    train_table, validation_table, skipped = _read_tables(form, train, validation, config, progress)
     form.check(train_table, validation_table, config)
     arguments = form.task_arguments(train_table, config)
     with new_folder(output) as folder:
         began = time.perf_counter()
         task = _load_task(task_name, preset, arguments, config, progress)
+        train_table, validation_table = (
+            form.usable(table, task) for table in (train_table, validation_table)
+        )
+        skipped += _say_skipped((train_table, validation_table), progress)
         truncated = _count_truncated(form, task, [train_table, validation_table], progress)
         epochs = _fit(form, task, train_table, validation_table, config, progress)
         metrics = {
@@ -67,6 +71,7 @@ def finetune(
             "validation": validation,
             "train_rows": len(train_table),
             "validation_rows": len(validation_table),
+            "skipped_rows": skipped,
             "sequence_length": task.preprocessor.sequence_length,
             "truncated_rows": truncated,
             "parameters": task.count_params(),
@@ -82,19 +87,29 @@ def finetune(
 
 def _read_tables(
     form: Form, train: str, validation: str | None, config: FinetuneConfig, progress: Progress
-) -> tuple[Table, Table]:
-    """Read both files, or hold validation rows out of the one."""
+) -> tuple[Table, Table, int]:
+    """Read both files, or hold validation rows out of the one; count the rows left out."""
     if train == validation == STANDARD_INPUT:
         raise ValueError("Only one of the training and the validation rows can be standard input.")
     table = form.read_table(train)
     if validation is not None:
-        return table, form.read_table(validation)
-    fraction = config.validation_fraction
-    kept, held_out = stratified_split(form.split_labels(table, config), fraction, config.seed)
+        tables = table, form.read_table(validation)
+        return *tables, _say_skipped(tables, progress)
+    skipped = _say_skipped((table,), progress)
+    kept, held_out = form.split(table, config)
     progress.say(
-        f"No validation file: {len(held_out)} of {len(table)} rows ({fraction:.0%}) are held out."
+        f"No validation file: {len(held_out)} of {len(table)} rows "
+        f"({config.validation_fraction:.0%}) are held out."
     )
-    return table.take(kept), table.take(held_out)
+    return table.take(kept), table.take(held_out), skipped
+
+
+def _say_skipped(tables: Sequence[Table], progress: Progress) -> int:
+    """Say which rows are left out, and return how many."""
+    for table in tables:
+        if note := table.skipped_note():
+            progress.say(note)
+    return sum(len(table.skipped) for table in tables)
 
 
 def _load_task(

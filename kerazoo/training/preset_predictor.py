@@ -18,6 +18,7 @@ _METHODS = {
     "text-classification": "classify",
     "text-similarity": "compare",
     "multiple-choice": "choose",
+    "extractive-qa": "answer",
     "masked-lm": "mask_answers",
     "next-sentence": "classify",
     "bert-pretraining": "mask_answers",

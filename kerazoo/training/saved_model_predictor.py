@@ -8,15 +8,16 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_text  # noqa: F401 (registers the operations of the tokenizer)
 
-from kerazoo.axes import CHOICES, CONTEXT, LABEL, QUESTION, TEXT, TEXT_PAIR
+from kerazoo.axes import CHOICES, CONTEXT, LABEL, QUESTION, QUESTION_ID, TEXT, TEXT_PAIR
 from kerazoo.export.description import read_description
 from kerazoo.export.version_folder import find_version_folder
 from kerazoo.tasks.mask_answers import mask_answers
+from kerazoo.tasks.span_answers import span_answers
 from kerazoo.training.generation_settings import GenerationSettings
 from kerazoo.training.predictor import Answer
 
 Columns = Mapping[str, Sequence[Any]]
-_CAUSAL_LM, _MULTIPLE_CHOICE = "causal-lm", "multiple-choice"
+_CAUSAL_LM, _MULTIPLE_CHOICE, _EXTRACTIVE_QA = "causal-lm", "multiple-choice", "extractive-qa"
 _MASKED_WORDS = ("masked-lm", "bert-pretraining")
 
 
@@ -60,6 +61,7 @@ class SavedModelPredictor:
         tensors, read = {
             _CAUSAL_LM: (self._prompts, self._continuations),
             _MULTIPLE_CHOICE: (self._questions, self._choices),
+            _EXTRACTIVE_QA: (self._texts, self._spans),
             **dict.fromkeys(_MASKED_WORDS, (self._texts, self._filled)),
         }.get(self.task_name, (self._texts, self._labelled))
         return self._batched(columns, batch_size, tensors, read)
@@ -79,7 +81,10 @@ class SavedModelPredictor:
         return answers
 
     def _texts(self, batch: Columns) -> dict[str, tf.Tensor]:
-        return {name: _strings(values) for name, values in batch.items()}
+        return {name: _strings(values) for name, values in batch.items() if name != QUESTION_ID}
+
+    def _spans(self, outputs: dict[str, Any], batch: Columns) -> list[Answer]:
+        return span_answers(outputs)
 
     def _labelled(self, outputs: dict[str, Any], batch: Columns) -> list[Answer]:
         if LABEL not in outputs:

@@ -8,6 +8,7 @@ FORMS: ClassTable = {
     "text-classification": (f"{_FORMS}.text_classification", "TextClassificationForm"),
     "text-similarity": (f"{_FORMS}.text_similarity", "TextSimilarityForm"),
     "multiple-choice": (f"{_FORMS}.multiple_choice", "MultipleChoiceForm"),
+    "extractive-qa": (f"{_FORMS}.extractive_qa", "ExtractiveQAForm"),
     "masked-lm": (f"{_FORMS}.masked_lm", "MaskedLMForm"),
     "next-sentence": (f"{_FORMS}.next_sentence", "NextSentenceForm"),
     "bert-pretraining": (f"{_FORMS}.bert_pretraining", "BertPretrainingForm"),
@@ -16,14 +17,16 @@ FORMS: ClassTable = {
 """Task name: module and class."""
 
 
-def form_of(task_name: str) -> Form:
+def form_of(task_name: str, strict: bool = False) -> Form:
     """Return the form of a task.
 
     Args:
         task_name: a key of `FORMS`.
+        strict: bool, whether a bad row is an error where the task can leave it out.
 
     Raises:
         ValueError: for an unknown name.
     """
     form: Form = class_named("task", task_name, FORMS)()
+    form.strict = strict
     return form
