@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from kerazoo.axes import ANSWER_MASK, PADDING_MASK
 from kerazoo.preprocessing.packing import PackingTemplate, Part, check_room, pack_parts
+from kerazoo.preprocessing.trimmed_offsets import trimmed_offsets
 from kerazoo.preprocessing.windows import Windows, check_stride, windows_of
 from kerazoo.tokenizers.texts import to_text_tensor
 
@@ -28,8 +29,10 @@ class PassageWindows:
         windows: which tokens of which passage stand in each row.
         begin: (windows,) int32, the position of the first of them.
         null_position: (windows,) int32, the position that stands for "no answer".
-        starts: (questions, tokens) int32, the character at which each token of a passage begins.
-        ends: (questions, tokens) int32, the character behind it.
+        starts: (questions, tokens) int32, the character at which each token of a passage begins,
+            white space left out.
+        ends: (questions, tokens) int32, the character behind it; not behind the start for a token
+            of white space alone.
         fits: (questions,) bool, False for a question that leaves no room for its passage; it is cut
             to the first tokens.
     """
@@ -76,9 +79,9 @@ def passage_windows(
     questions = tokenizer.tokenize(question)
     # Several questions are about one passage; it is read once.
     distinct, index = tf.unique(context)
-    ids, starts, ends = (
-        tf.gather(values, index) for values in tokenizer.tokenize_with_offsets(distinct)
-    )
+    ids, starts, ends = tokenizer.tokenize_with_offsets(distinct)
+    starts, ends = trimmed_offsets(distinct, starts, ends)
+    ids, starts, ends = (tf.gather(values, index) for values in (ids, starts, ends))
     asked = tf.cast(questions.row_lengths(), tf.int32)
     fits = asked <= most
     asked = tf.minimum(asked, most)

@@ -130,7 +130,6 @@ class SpanDecoder:
             (scores > _NOWHERE / 2)
             & (first <= last)
             & (last - first < self.max_answer_length)
-            & (starts < ends)
             & passages.windows.is_most_central(first, last)
             & tokens.begins_character(first_index)
             & tokens.ends_character(last_index)
@@ -178,9 +177,10 @@ class _TokenLookup:
             (starts.flat_values[1:] == starts.flat_values[:-1])
             & (ends.flat_values[1:] == ends.flat_values[:-1])
         )
-        no = tf.zeros([1], tf.bool)
-        self._begins = ~tf.concat([no, goes_on, no], axis=0)[: self._count + 1]
-        self._ends_here = ~tf.concat([goes_on, no, no], axis=0)[: self._count + 1]
+        no, size = tf.zeros([1], tf.bool), self._count + 1
+        is_blank = self._ends <= self._starts
+        self._begins = ~(tf.concat([no, goes_on, no], axis=0)[:size] | is_blank)
+        self._ends_here = ~(tf.concat([goes_on, no, no], axis=0)[:size] | is_blank)
 
     def index(self, token: tf.Tensor) -> tf.Tensor:
         """Return where tokens of windows, (windows, n) int32, stand among those of all passages."""
@@ -196,11 +196,11 @@ class _TokenLookup:
         return tf.gather(self._ends, index)
 
     def begins_character(self, index: tf.Tensor) -> tf.Tensor:
-        """Return which tokens are the first of their character."""
+        """Return which tokens are the first of their character, and no white space."""
         return tf.gather(self._begins, index)
 
     def ends_character(self, index: tf.Tensor) -> tf.Tensor:
-        """Return which tokens are the last of their character."""
+        """Return which tokens are the last of their character, and no white space."""
         return tf.gather(self._ends_here, index)
 
 

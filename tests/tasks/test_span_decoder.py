@@ -156,6 +156,21 @@ def test_characters_of_several_tokens_are_never_cut(tiny_bpe_tokenizer):
     assert outputs["answer"].numpy().tolist()[1:] == [b"a", b"a"]
 
 
+def test_no_answer_begins_or_ends_with_a_space(tiny_bpe_tokenizer):
+    """A space belongs to the word after it here, and some tokens are spaces."""
+    rows = [("a", " the good \n  the", None), ("a", "the the", None), ("a", "  ", None)]
+    tokenizer = tiny_bpe_tokenizer.with_task_tokens()
+    passages = passages_of(rows, tokenizer, null_at_end=True)
+    outputs = SpanDecoder().decode(*random_logits(passages, 3), passages, top_k=20)
+    for row, (_, context, _) in enumerate(rows):
+        found = [a.decode() for a in outputs["n_best_answers"][row].numpy() if a]
+        assert len(set(found)) > 2 or not context.strip()
+        assert all(answer == answer.strip() for answer in found)
+    assert not any(outputs["n_best_answers"][2].numpy())
+    answers = outputs["n_best_answers"][1].numpy().tolist()
+    assert {b"the", b"the the"} <= set(answers)
+
+
 def test_no_questions_have_no_answers():
     passages = passages_of([])
     logits = [np.zeros((0, 16), "float32")] * 2
