@@ -1,6 +1,6 @@
 """Questions answered a second: kerazoo against transformers with its classic pipeline's decoding.
 
-Command:   .venv/bin/python benchmarks/qa_speed.py [--texts FOLDER] [--quick]
+Command:   .venv/bin/python benchmarks/qa_speed.py [--texts FOLDER] [--preset DIR] [--quick]
 Time:      3 minutes; a minute with --quick
 
 Compared:  questions/s of `ExtractiveQA.answer` on TensorFlow, and of transformers'
@@ -9,13 +9,14 @@ Compared:  questions/s of `ExtractiveQA.answer` on TensorFlow, and of transforme
            stands here in NumPy): softmax in each window, the outer product of starts and ends cut
            to answers of 15 tokens, the best of all windows by that probability.
 Same work: one question about the same texts from memory, the same weights (MiniLM under a random
-           head), windows of 384 tokens that overlap by 128, batches of as many windows, float32,
-           the same number of threads. Each side takes strings and gives the characters of the
-           answers. The windows are compared first, token by token.
+           head if none is named), windows of 384 tokens that overlap by 128, batches of as many
+           windows, float32, the same number of threads. Each side takes strings and gives the
+           characters of the answers. The windows are compared first, token by token.
 Columns:   "equal" is the share of texts for which the sides give the same slice. In one window the
            two rankings are the same, so all must be; the benchmark fails if not. Of several windows
            the pipeline compares probabilities, each relative to its own window, and kerazoo logits,
-           as Devlin et al. and Google's run_squad.py do, so they may choose another one.
+           as Devlin et al. and Google's run_squad.py do, so they may choose another one; under a
+           random head they mostly do. `--preset` takes a trained model (a Hugging Face folder).
 """
 
 import hashlib
@@ -215,6 +216,7 @@ def main() -> None:
 
     parser = measure.options(__doc__)
     parser.add_argument("--texts", type=Path, help="a folder of .txt; BBC News if it is installed")
+    parser.add_argument("--preset", type=Path, help="a Hugging Face folder; else random weights")
     parser.add_argument("--count", type=int, default=64, help="texts of each length")
     parser.add_argument("--batch", type=int, default=16, help="windows computed together")
     given = parser.parse_args()
@@ -225,11 +227,12 @@ def main() -> None:
     before = measure.machine()
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        with measure.Sides(__file__, given.threads) as sides:
-            role = {"library": "checkpoint", "folder": folder, "texts": [], "batch": 1}
-            sides.start("checkpoint", **role).wait()
+        if given.preset is None:
+            with measure.Sides(__file__, given.threads) as sides:
+                role = {"library": "checkpoint", "folder": folder, "texts": [], "batch": 1}
+                sides.start("checkpoint", **role).wait()
         for name in LENGTHS:
-            rows += compare(name, Path(folder), given)
+            rows += compare(name, given.preset or Path(folder), given)
     measure.publish(
         f"One question a text, {given.threads} threads, {given.rounds} rounds, batches of "
         f"{given.batch} windows.",
