@@ -11,6 +11,7 @@ Axes, in the order in which they appear in shapes:
 * ``classes``: the labels of a classifier.
 * ``choices``: the answers that a multiple-choice task chooses from.
 * ``orders``: the two orders in which a similarity task may read a pair.
+* ``masks``: the positions of a row that a masked language model has to fill in.
 """
 
 from typing import Any, TypeAlias
@@ -47,6 +48,27 @@ CHOICES = "choices"
 
 LABEL = "label"
 """Key of the label, (batch,) string or int32."""
+
+WORD_STARTS = "word_starts"
+"""True on the first piece of each word, False on special tokens and padding, (batch, seq) bool."""
+
+MASK_POSITIONS = "mask_positions"
+"""Positions to fill in, in ascending order, 0 on unused slots, (batch, masks) int32."""
+
+MASK_IDS = "mask_ids"
+"""The ids that stood there, the pad id on unused slots, (batch, masks) int32."""
+
+MASK_WEIGHTS = "mask_weights"
+"""1 on used slots, 0 on the others, (batch, masks) float32."""
+
+NEXT_SENTENCE_LABEL = "next_sentence_label"
+"""0 if the second text follows the first one, 1 if it comes from elsewhere, (batch,) int32."""
+
+MASKED_LM = "masked_lm"
+"""Key of logits, targets and weights at the masks, and name of the head that computes them."""
+
+NEXT_SENTENCE = "next_sentence"
+"""Key of logits, targets and weights of next-sentence prediction, and name of its head."""
 
 SEQUENCE_OUTPUT = "sequence_output"
 """Last hidden states of a backbone, (batch, seq, hidden) float."""

@@ -225,3 +225,47 @@ def tiny_saved_model(
 ) -> Path:
     """The version folder of an exported `tiny_text_classifier`; copy it before changing it."""
     return Path(tiny_text_classifier.export(tmp_path_factory.mktemp("exported") / "tiny"))
+
+
+@pytest.fixture(scope="session")
+def make_tiny_masked_lm(
+    make_tiny_backbone: Callable[..., keras.Model], tiny_tokenizer: "keras.layers.Layer"
+) -> Callable[..., keras.Model]:
+    """A function that builds a fresh MaskedLM; arguments go to its preprocessor."""
+    from kerazoo import MaskedLM, MaskedLMPreprocessor
+
+    def make(**arguments: object) -> keras.Model:
+        arguments = {"sequence_length": 15, "mask_selection_rate": 0.3, **arguments}
+        backbone = make_tiny_backbone(max_sequence_length=17, initializer_range=0.3)
+        return MaskedLM(backbone, MaskedLMPreprocessor(tiny_tokenizer, **arguments))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def tiny_masked_lm(make_tiny_masked_lm: Callable[..., keras.Model]) -> keras.Model:
+    """A MaskedLM with random weights, rows of 15 of its 17 positions."""
+    return make_tiny_masked_lm()
+
+
+@pytest.fixture(scope="session")
+def make_tiny_bert_pretrainer(
+    make_tiny_backbone: Callable[..., keras.Model], tiny_tokenizer: "keras.layers.Layer"
+) -> Callable[..., keras.Model]:
+    """A function that builds a fresh BertPretrainer; arguments go to its preprocessor."""
+    from kerazoo import BertPretrainer, BertPretrainerPreprocessor
+
+    def make(**arguments: object) -> keras.Model:
+        arguments = {"sequence_length": 15, "mask_selection_rate": 0.3, **arguments}
+        backbone = make_tiny_backbone(max_sequence_length=17, initializer_range=0.3)
+        return BertPretrainer(backbone, BertPretrainerPreprocessor(tiny_tokenizer, **arguments))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def masked_lm_saved_model(
+    tiny_masked_lm: keras.Model, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The version folder of an exported `tiny_masked_lm`; copy it before changing it."""
+    return Path(tiny_masked_lm.export(tmp_path_factory.mktemp("exported") / "filler"))

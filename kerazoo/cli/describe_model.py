@@ -14,7 +14,11 @@ from kerazoo.tasks.registry import TASKS
 from kerazoo.training.predictor import is_saved_model
 
 _SHAPE = ("num_layers", "num_heads", "hidden_dim", "intermediate_dim", "vocabulary_size")
-_ONE_OUTPUT = ("text-similarity", "multiple-choice")  # without labels: a score
+_OUTPUTS = {  # of heads without labels
+    **dict.fromkeys(("text-similarity", "multiple-choice"), 1),
+    **dict.fromkeys(("next-sentence", "bert-pretraining"), 2),
+}
+_MASKED_WORDS = ("masked-lm", "bert-pretraining")
 _FORMAT_NAMES = {
     "kerazoo": "kerazoo preset",
     "huggingface": "Hugging Face folder",
@@ -106,7 +110,11 @@ def _model(
         "size": names[0] if names else None,
         "task": task,
         "labels": labels,
-        "parameters": parameter_count(family, config, _units(task, labels)) if known else None,
+        "parameters": (
+            parameter_count(family, config, _units(task, labels), task in _MASKED_WORDS)
+            if known
+            else None
+        ),
         **{name: config.get(name) for name in _SHAPE},
         "max_sequence_length": config.get("max_sequence_length"),
     }
@@ -114,7 +122,7 @@ def _model(
 
 def _units(task: str | None, labels: list[str] | None) -> int:
     """Return the outputs of a task's head; 0 if it has no weights of its own."""
-    return len(labels) if labels else int(task in _ONE_OUTPUT)
+    return len(labels) if labels else _OUTPUTS.get(task or "", 0)
 
 
 def _preset_tokenizer(folder: Path, saved: dict[str, Any]) -> dict[str, Any] | None:

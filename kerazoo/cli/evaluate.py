@@ -25,16 +25,25 @@ def evaluate(model: str, data: str, batch_size: int, as_json: bool, quiet: bool)
 
 
 def _as_text(report: dict[str, Any]) -> str:
-    """Return a line for each label, and the summary."""
-    width = max(len("label"), *(len(label) for label in report["labels"]))
+    """Return a line for each label, if there are labels, and the summary."""
+    lines = _label_lines(report["labels"]) if "labels" in report else []
+    if "labels" in report:
+        lines.append(
+            f"accuracy {report['accuracy']:.4f}, macro F1 {report['macro_f1']:.4f}, "
+            f"loss {report['loss']:.4f} on {report['rows']} rows"
+        )
+    else:
+        measures = [f"{k} {v:.4f}" for k, v in report.items() if isinstance(v, float)]
+        lines.append(f"{', '.join(measures)} on {report['rows']} rows")
+    return "\n".join(lines)
+
+
+def _label_lines(labels: dict[str, Any]) -> list[str]:
+    width = max(len("label"), *(len(label) for label in labels))
     lines = [f"{'label':<{width}}  precision  recall      f1  support"]
-    for label, row in report["labels"].items():
+    for label, row in labels.items():
         lines.append(
             f"{label:<{width}}  {row['precision']:9.4f}  {row['recall']:6.4f}  {row['f1']:6.4f}  "
             f"{row['support']:7d}"
         )
-    lines.append(
-        f"accuracy {report['accuracy']:.4f}, macro F1 {report['macro_f1']:.4f}, "
-        f"loss {report['loss']:.4f} on {report['rows']} rows"
-    )
-    return "\n".join(lines)
+    return lines

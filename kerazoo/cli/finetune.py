@@ -71,6 +71,35 @@ def multiple_choice(**options: Any) -> None:
     _run("multiple-choice", **options)
 
 
+@_training_command("masked-lm", "Texts: .txt (one a line), or text of .tsv, .csv, .jsonl.")
+def masked_lm(**options: Any) -> None:
+    """Go on with masked-language modelling, on texts of your own.
+
+    A share of each text's tokens is masked, other ones in every epoch; in validation always the
+    same. DIR receives the model, metrics.json and training_config.json.
+    """
+    _run("masked-lm", **options)
+
+
+@_training_command("next-sentence", "Labelled pairs: .tsv, .csv, .jsonl.")
+def next_sentence(**options: Any) -> None:
+    """Train whether the second text of a pair follows the first.
+
+    Files have the columns text, text_pair and label: next (or 0) if it follows, random (or 1) if it
+    comes from elsewhere. DIR receives the model, metrics.json and training_config.json.
+    """
+    _run("next-sentence", **options)
+
+
+@_training_command("bert-pretraining", "Labelled pairs: .tsv, .csv, .jsonl.")
+def bert_pretraining(**options: Any) -> None:
+    """Train masked words and next sentences together, on pairs of your own.
+
+    Files are those of next-sentence. From a corpus without pairs, use prepare and pretrain.
+    """
+    _run("bert-pretraining", **options)
+
+
 @_training_command("causal-lm", "Texts: .txt (one a line), or text of .tsv, .csv, .jsonl.")
 def causal_lm(**options: Any) -> None:
     """Train a language model to go on as the texts do.

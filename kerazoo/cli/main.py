@@ -14,6 +14,9 @@ from kerazoo.cli.failure import DEBUG, Failure, one_sentence
 COMMANDS = {
     "zoo": "List families, named sizes and tasks.",
     "show": "Say what a saved model is.",
+    "vocab": "Make a vocabulary for a corpus.",
+    "prepare": "Tokenise a corpus into rows for pre-training.",
+    "pretrain": "Train a model on texts without labels.",
     "finetune": "Train a checkpoint for a task, on labelled rows.",
     "evaluate": "Measure a model on labelled rows.",
     "predict": "Answer texts as JSON lines.",

@@ -7,17 +7,18 @@ from typing import Any
 import click
 
 from kerazoo.cli.failure import DEBUG
+from kerazoo.cli.settings_options import OptionTable, options_of, settings_of
+from kerazoo.data.prepare_settings import MASKINGS
 from kerazoo.training.config import (
     CLASS_WEIGHTS,
     POOLINGS,
-    PRECISIONS,
     UNUSED_SETTINGS,
     FinetuneConfig,
 )
 from kerazoo.training.generation_settings import GenerationSettings
+from kerazoo.training.settings import PRECISIONS
 
-_DEFAULTS = {field.name: field.default for field in dataclasses.fields(FinetuneConfig)}
-_SETTINGS: dict[str, tuple[Any, str]] = {
+_SETTINGS: OptionTable = {
     "epochs": (int, "Passes over the training rows."),
     "batch_size": (int, "Rows of one step."),
     "learning_rate": (
@@ -47,6 +48,15 @@ _SETTINGS: dict[str, tuple[Any, str]] = {
         "Learn scores, not classes. [default: if a label has a fraction]",
     ),
     "class_weight": (click.Choice(CLASS_WEIGHTS), "Let every label weigh the same."),
+    "masking": (
+        click.Choice(MASKINGS),
+        "Where masks are. [default: the checkpoint's, else token]",
+    ),
+    "segmented": (bool, "Spaces set all words of the texts apart (Chinese)."),
+    "mask_selection_rate": (
+        float,
+        "Share of tokens that are masked. [default: the checkpoint's, else 0.15]",
+    ),
     "validation_fraction": (float, "Share of rows held out if there is no --validation."),
     "seed": (int, "Seed of new weights, order, dropout and split."),
 }
@@ -97,7 +107,7 @@ def batch_size_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--batch-size",
         type=int,
-        default=_DEFAULTS["batch_size"],
+        default=FinetuneConfig.batch_size,
         show_default=True,
         help="Rows computed together.",
     )(command)
@@ -126,41 +136,12 @@ def generation_settings(options: dict[str, Any]) -> GenerationSettings | None:
 def settings_options(task_name: str) -> Callable[..., Any]:
     """Return a decorator: an option for every field of `FinetuneConfig`, and `--config`.
 
-    An option that is not given is None, so that the file named by `--config` decides.
-
     Args:
         task_name: the task, whose unused settings are left out.
     """
-
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        for name in reversed(_DEFAULTS):
-            if name not in UNUSED_SETTINGS[task_name]:
-                command = _setting_option(name)(command)
-        return click.option(
-            "--config",
-            metavar="FILE",
-            help="Settings in YAML or JSON, by the options' names; options on the line win.",
-        )(command)
-
-    return decorate
-
-
-def _setting_option(name: str) -> Callable[..., Any]:
-    kind, words = _SETTINGS[name]
-    flag = f"--{name.replace('_', '-')}"
-    if kind is bool:
-        return click.option(f"{flag}/--no-{flag[2:]}", name, default=None, help=words)
-    default = _DEFAULTS[name]
-    shown = "" if default is None else f" [default: {default}]"
-    return click.option(flag, name, type=kind, default=None, help=words + shown)
+    return options_of(FinetuneConfig, _SETTINGS, UNUSED_SETTINGS[task_name])
 
 
 def settings_from(config: str | None, options: dict[str, Any]) -> FinetuneConfig:
-    """Return the settings of a file, the defaults, and the options given on the line.
-
-    Raises:
-        FileNotFoundError: if there is no such file.
-        ValueError: if a setting is unknown or unfit.
-    """
-    given = {name: value for name, value in options.items() if value is not None}
-    return FinetuneConfig(**given) if config is None else FinetuneConfig.from_file(config, **given)
+    """Return the settings of a fine-tuning run; see `settings_of`."""
+    return settings_of(FinetuneConfig, config, options)

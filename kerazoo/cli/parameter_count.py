@@ -6,20 +6,35 @@ from typing import Any
 from kerazoo.checks import check_one_of
 
 
-def parameter_count(family: str, config: Mapping[str, Any], num_classes: int = 0) -> int:
-    """Return the number of weights of a backbone and of its classifier.
+def parameter_count(
+    family: str, config: Mapping[str, Any], num_classes: int = 0, masked_lm: bool = False
+) -> int:
+    """Return the number of weights of a backbone and of its heads.
 
     Args:
         family: "bert" or "gpt".
         config: the fields of the backbone's config dataclass.
         num_classes: int, classes of the head; 0 is no head, or the tied one of a language model.
+        masked_lm: whether there is a head for masked words; its output matrix is tied.
 
     Raises:
         ValueError: for an unknown family.
     """
     counts = {"bert": bert_parameter_count, "gpt": gpt_parameter_count}
     check_one_of("family", family, counts)
-    return counts[family](config, num_classes)
+    head = masked_lm_head_parameter_count(config) if masked_lm else 0
+    return counts[family](config, num_classes) + head
+
+
+def masked_lm_head_parameter_count(config: Mapping[str, Any]) -> int:
+    """Return the number of weights of a masked-LM head without the token embedding.
+
+    Args:
+        config: the fields of the backbone's config dataclass.
+    """
+    hidden = config["hidden_dim"]
+    dense, layer_norm = hidden * hidden + hidden, 2 * hidden
+    return int(dense + layer_norm + config["vocabulary_size"])
 
 
 def bert_parameter_count(config: Mapping[str, Any], num_classes: int = 0) -> int:

@@ -43,6 +43,16 @@ _DENSE_LAYERS = (
 )
 
 
+# The heads of pre-training; the output matrix is the token embedding.
+_HEAD_DENSE_LAYER = ("cls.predictions.transform.dense", "masked_lm/dense")
+_HEAD_LAYER_NORM = ("cls.predictions.transform.LayerNorm", "masked_lm/layer_norm")
+_CLASSES = "the two classes of next-sentence prediction"
+
+DECODER = "cls.predictions.decoder"
+OUTPUT_BIAS = "cls.predictions.bias"
+TOKENS = "embeddings.word_embeddings.weight"
+
+
 def _google(stem: str) -> str:
     """Return Google's TF1 spelling of a Hugging Face stem, without the prefix `bert/`."""
     return stem.replace(".layer.{i}", ".layer_{i}").replace(".", "/")
@@ -75,19 +85,41 @@ def _google_rules() -> list[Rule]:
     return rules
 
 
-HUGGINGFACE_BACKBONE = NameMap(_huggingface_rules())
-HUGGINGFACE_HEADS = NameMap(
-    [
+def _huggingface_head_rules() -> list[Rule]:
+    dense, dense_target = _HEAD_DENSE_LAYER
+    norm, norm_target = _HEAD_LAYER_NORM
+    return [
         Rule("classifier.weight", "classifier/kernel", True, (_H, "id2label")),
         Rule("classifier.bias", "classifier/bias", fields=("id2label",)),
+        Rule(f"{dense}.weight", f"{dense_target}/kernel", True, (_H, _H)),
+        Rule(f"{dense}.bias", f"{dense_target}/bias", fields=(_H,)),
+        Rule(f"{norm}.weight", f"{norm_target}/gamma", fields=(_H,)),
+        Rule(f"{norm}.bias", f"{norm_target}/beta", fields=(_H,)),
+        Rule(OUTPUT_BIAS, "masked_lm/bias", fields=("vocab_size",)),
+        Rule("cls.seq_relationship.weight", "next_sentence/kernel", True, (_H, _CLASSES)),
+        Rule("cls.seq_relationship.bias", "next_sentence/bias", fields=(_CLASSES,)),
     ]
-)
 
-GOOGLE_BACKBONE = NameMap(_google_rules())
-# What Google's run_classifier.py adds: (labels, hidden), hence the transpose.
-GOOGLE_HEADS = NameMap(
-    [
+
+def _google_head_rules() -> list[Rule]:
+    dense, dense_target = _google(_HEAD_DENSE_LAYER[0]), _HEAD_DENSE_LAYER[1]
+    norm, norm_target = _google(_HEAD_LAYER_NORM[0]), _HEAD_LAYER_NORM[1]
+    return [
+        # What Google's run_classifier.py adds: (labels, hidden), hence the transpose.
         Rule("output_weights", "classifier/kernel", True, (_H, "number of labels")),
         Rule("output_bias", "classifier/bias", fields=("number of labels",)),
+        Rule(f"{dense}/kernel", f"{dense_target}/kernel", fields=(_H, _H)),
+        Rule(f"{dense}/bias", f"{dense_target}/bias", fields=(_H,)),
+        Rule(f"{norm}/gamma", f"{norm_target}/gamma", fields=(_H,)),
+        Rule(f"{norm}/beta", f"{norm_target}/beta", fields=(_H,)),
+        Rule("cls/predictions/output_bias", "masked_lm/bias", fields=("vocab_size",)),
+        Rule("cls/seq_relationship/output_weights", "next_sentence/kernel", True, (_H, _CLASSES)),
+        Rule("cls/seq_relationship/output_bias", "next_sentence/bias", fields=(_CLASSES,)),
     ]
-)
+
+
+HUGGINGFACE_BACKBONE = NameMap(_huggingface_rules())
+HUGGINGFACE_HEADS = NameMap(_huggingface_head_rules())
+
+GOOGLE_BACKBONE = NameMap(_google_rules())
+GOOGLE_HEADS = NameMap(_google_head_rules())

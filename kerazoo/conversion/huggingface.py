@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from kerazoo.conversion.huggingface_config import CONFIG_FILE, huggingface_confi
 from kerazoo.conversion.huggingface_tokenizer import check_vocabulary_fits
 from kerazoo.conversion.loading import model_variables
 from kerazoo.conversion.model_type import ModelType
-from kerazoo.conversion.model_types import BERT, model_type_to_write
+from kerazoo.conversion.model_types import BERT, TEXT_CLASSIFICATION, model_type_to_write
 from kerazoo.conversion.name_map import NameMap, Rule
 from kerazoo.conversion.new_folder import new_folder
 from kerazoo.conversion.tokenizer_kinds import (
@@ -46,7 +46,7 @@ def save_huggingface(
         folder: where to write; it must not exist, or be empty.
         tokenizer: the tokenizer, or a dict of the arguments of a `WordPieceTokenizer`; None writes
             none.
-        labels: the label names of a text classifier; None for any other model.
+        labels: the label names of a text classifier; those of another task are not written.
         head_dropout: dropout rate before its head; None means that of the backbone.
         family: the backbone's family, "bert" or "gpt".
         task_name: the task's name; None is a text classifier if there are labels, else a bare
@@ -58,6 +58,9 @@ def save_huggingface(
             a value, or the model is quantized.
     """
     fields = config if isinstance(config, Mapping) else dataclasses.asdict(config)
+    if task_name is None and labels is not None:
+        task_name = TEXT_CLASSIFICATION
+    labels = labels if task_name == TEXT_CLASSIFICATION else None
     if head_dropout == fields["dropout"]:
         head_dropout = None
     files: dict[str, str] = {}
@@ -68,8 +71,10 @@ def save_huggingface(
         files = tokenizer_files(kind, settings, fields["max_sequence_length"])
         special_ids = special_token_ids(tokenizer)
     contents = huggingface_config(fields, labels, head_dropout, special_ids, family, task_name)
-    with_head = labels is not None or task_name is not None
-    tensors = huggingface_tensors(model, with_head, model_type_to_write(family, fields))
+    model_type = model_type_to_write(family, fields)
+    lacks = set(contents["architectures"]) & model_type.architectures_without_optional
+    left_out = model_type.optional_targets if lacks else ()
+    tensors = huggingface_tensors(model, task_name is not None, model_type, left_out)
     if labels is not None and len(labels) != tensors["classifier.bias"].shape[0]:
         raise ValueError(
             "There must be one label name for each class of the model. Received: "
@@ -83,7 +88,7 @@ def save_huggingface(
 
 
 def huggingface_tensors(
-    model: Any, with_head: bool, model_type: ModelType = BERT
+    model: Any, with_head: bool, model_type: ModelType = BERT, left_out: Collection[str] = ()
 ) -> dict[str, np.ndarray]:
     """Return the weights of a model under Hugging Face's names, float32 and in its layout.
 
@@ -91,6 +96,7 @@ def huggingface_tensors(
         model: a backbone, or a task on one.
         with_head: whether it is a task; its backbone's names then begin with a prefix.
         model_type: what it is written as.
+        left_out: variable paths that have no place there.
 
     Raises:
         ValueError: if a weight has no name there, or the model is quantized.
@@ -100,7 +106,7 @@ def huggingface_tensors(
     parts: dict[str, list[np.ndarray]] = {}
     for variable in model_variables(model):
         path = variable.path
-        if "lora_kernel" in path or "lora_embeddings" in path:
+        if path in left_out or "lora_kernel" in path or "lora_embeddings" in path:
             continue
         names, source, rule = _find(path, model_type, with_head)
         values = _as_float32(merged.get(path, variable.value), path)

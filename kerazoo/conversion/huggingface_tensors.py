@@ -38,8 +38,7 @@ def open_huggingface(folder: Path) -> Checkpoint:
                 f"Received: {tensors[canonical].name!r} and {name!r}"
             )
         tensors[canonical] = tensor
-    if model_type.tied is not None:
-        _take_out_tied(tensors, folder, *model_type.tied)
+    refused = _take_out_tied(tensors, folder, model_type)
     names = model_type.architectures_without_optional
     may_lack = bool(names.intersection(read_architectures(folder)))
     return Checkpoint(
@@ -48,6 +47,7 @@ def open_huggingface(folder: Path) -> Checkpoint:
         backbone_names=model_type.backbone_names,
         head_names=model_type.head_names,
         optional_targets=model_type.optional_targets if may_lack else (),
+        refused=refused,
     )
 
 
@@ -58,22 +58,39 @@ def _modern_name(name: str) -> str:
 
 
 def _take_out_tied(
-    tensors: dict[str, StoredTensor], folder: Path, matrix: str, embedding: str
-) -> None:
-    """Remove the output matrix, which must be the token embedding again.
+    tensors: dict[str, StoredTensor], folder: Path, model_type: ModelType
+) -> dict[str, str]:
+    """Remove tensors that are others once more; one that stands alone takes the other's name.
+
+    Returns:
+        For each variable that only a wrong model could be given, a sentence that says why.
 
     Raises:
-        ValueError: if it is another one.
+        ValueError: if a tensor that every model computes with differs from the other one.
     """
-    stored, tokens = tensors.pop(matrix, None), tensors.get(embedding)
-    if stored is None or tokens is None:
-        return
-    if stored.shape != tokens.shape or not np.array_equal(stored.read(), tokens.read()):
-        raise ValueError(
-            f"The model in {folder} has an output matrix of its own (tie_word_embeddings=false): "
-            f"{stored.name!r} differs from {tokens.name!r}. kerazoo's GPT reads the token "
-            "embedding as its output matrix, so its logits would be other ones."
+    refused = {}
+    for tied in model_type.tied:
+        stored, other = tensors.get(tied.name), tensors.get(tied.equal_to)
+        if stored is None:
+            continue
+        if other is None or _are_equal(stored, other):
+            tensors[tied.equal_to] = other or stored
+            del tensors[tied.name]
+            continue
+        message = (
+            f"The model in {folder} has an output matrix or bias of its own "
+            f"(tie_word_embeddings=false): {stored.name!r} differs from {other.name!r}. kerazoo's "
+            f"{model_type.family.upper()} reads the latter in its place, so its logits would be "
+            "other ones."
         )
+        if tied.needed_by is None:
+            raise ValueError(message)
+        refused[tied.needed_by] = message
+    return refused
+
+
+def _are_equal(stored: StoredTensor, other: StoredTensor) -> bool:
+    return stored.shape == other.shape and np.array_equal(stored.read(), other.read())
 
 
 def _find_prefix(names: Mapping[str, object], folder: Path, model_type: ModelType) -> str:

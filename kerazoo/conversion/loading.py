@@ -1,7 +1,7 @@
 """Loads the tensors of a checkpoint into the variables of a model."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ class Checkpoint:
         backbone_names: the rules of the backbone's weights; each of them must be there.
         head_names: the rules of the head weights, which may be absent.
         optional_targets: variable paths of the backbone that may be absent, all together.
+        refused: for each variable path that must not be loaded, a sentence that says why.
     """
 
     folder: Path
@@ -29,6 +30,7 @@ class Checkpoint:
     backbone_names: NameMap
     head_names: NameMap
     optional_targets: tuple[str, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
 
 
 _Plan = list[tuple[Any, StoredTensor, Rule]]
@@ -50,11 +52,14 @@ def load_weights(
         The report of what was loaded, missing and unused.
 
     Raises:
-        ValueError: if a backbone weight is missing, a shape differs, or nothing matches.
+        ValueError: if a backbone weight is missing, a shape differs, nothing matches, or the
+            checkpoint computes something else with a weight.
     """
     plan: _Plan = []
     missing: list[str] = []
     for variable in variables:
+        if with_head and variable.path in checkpoint.refused:
+            raise ValueError(checkpoint.refused[variable.path])
         tensor, rule = _find(variable.path, checkpoint, with_head)
         if tensor is None or rule is None:
             missing.append(variable.path)

@@ -42,6 +42,22 @@ class ConfigTable:
 
 
 @dataclass(frozen=True)
+class TiedTensor:
+    """A tensor that kerazoo reads as another one, so that both must be equal.
+
+    Args:
+        name: its name.
+        equal_to: the name of the other one.
+        needed_by: path of a variable; only a model that has it computes with the tensor. None if
+            every model does.
+    """
+
+    name: str
+    equal_to: str
+    needed_by: str | None = None
+
+
+@dataclass(frozen=True)
 class ModelType:
     """One `model_type` of Hugging Face: its config, its tensors and its classes.
 
@@ -54,8 +70,7 @@ class ModelType:
         backbone_names: the rules of the backbone's weights.
         head_names: the rules of the heads that kerazoo has too.
         ignored: names of constants, with `{i}` for the layer number, that are no weights.
-        tied: name of the output matrix and of the embedding that it must equal; None if the model
-            has no such matrix.
+        tied: the output matrix and whatever else is another tensor once more.
         architectures: for each task that can be written, transformers' class; under None that of
             the bare backbone.
         read_architectures: transformers' classes that are read as a task, by its name.
@@ -74,6 +89,6 @@ class ModelType:
     ignored: frozenset[str]
     architectures: Mapping[str | None, str]
     read_architectures: Mapping[str, frozenset[str]]
-    tied: tuple[str, str] | None = None
+    tied: tuple[TiedTensor, ...] = ()
     optional_targets: tuple[str, ...] = ()
     architectures_without_optional: frozenset[str] = frozenset()

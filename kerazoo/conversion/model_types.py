@@ -5,11 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from kerazoo.conversion import bert_names, gpt_names
-from kerazoo.conversion.model_type import ConfigTable, ModelType
+from kerazoo.conversion.model_type import ConfigTable, ModelType, TiedTensor
 from kerazoo.conversion.name_map import NameMap
 
 TEXT_CLASSIFICATION = "text-classification"
 CAUSAL_LM = "causal-lm"
+MASKED_LM = "masked-lm"
+NEXT_SENTENCE = "next-sentence"
+BERT_PRETRAINING = "bert-pretraining"
 
 _ACTIVATIONS = {
     "gelu": "gelu",
@@ -17,6 +20,12 @@ _ACTIVATIONS = {
     "gelu_new": "gelu_approximate",
     "gelu_pytorch_tanh": "gelu_approximate",
     "relu": "relu",
+}
+_BERT_TASKS = {
+    TEXT_CLASSIFICATION: "BertForSequenceClassification",
+    MASKED_LM: "BertForMaskedLM",
+    NEXT_SENTENCE: "BertForNextSentencePrediction",
+    BERT_PRETRAINING: "BertForPreTraining",
 }
 _NO_CROSS_ATTENTION = ("add_cross_attention", False, "has no cross-attention")
 _GPT_FIELDS = {
@@ -72,8 +81,14 @@ BERT = ModelType(
     backbone_names=bert_names.HUGGINGFACE_BACKBONE,
     head_names=bert_names.HUGGINGFACE_HEADS,
     ignored=bert_names.IGNORED_BUFFERS,
-    architectures={None: "BertModel", TEXT_CLASSIFICATION: "BertForSequenceClassification"},
-    read_architectures={TEXT_CLASSIFICATION: frozenset({"BertForSequenceClassification"})},
+    architectures={None: "BertModel", **_BERT_TASKS},
+    read_architectures={task: frozenset({name}) for task, name in _BERT_TASKS.items()},
+    tied=(
+        TiedTensor(f"{bert_names.DECODER}.weight", bert_names.TOKENS, needed_by="masked_lm/bias"),
+        TiedTensor(
+            f"{bert_names.DECODER}.bias", bert_names.OUTPUT_BIAS, needed_by="masked_lm/bias"
+        ),
+    ),
     optional_targets=bert_names.POOLER_TARGETS,
     architectures_without_optional=bert_names.ARCHITECTURES_WITHOUT_POOLER,
 )
@@ -107,7 +122,7 @@ OPENAI_GPT = ModelType(
     read_architectures={
         CAUSAL_LM: frozenset({"OpenAIGPTLMHeadModel", "OpenAIGPTDoubleHeadsModel"})
     },
-    tied=(gpt_names.OUTPUT_MATRIX, gpt_names.GPT1_TOKENS),
+    tied=(TiedTensor(gpt_names.OUTPUT_MATRIX, gpt_names.GPT1_TOKENS),),
 )
 
 GPT2 = ModelType(
@@ -145,7 +160,7 @@ GPT2 = ModelType(
     ignored=gpt_names.IGNORED_BUFFERS,
     architectures={None: "GPT2Model", CAUSAL_LM: "GPT2LMHeadModel"},
     read_architectures={CAUSAL_LM: frozenset({"GPT2LMHeadModel", "GPT2DoubleHeadsModel"})},
-    tied=(gpt_names.OUTPUT_MATRIX, gpt_names.GPT2_TOKENS),
+    tied=(TiedTensor(gpt_names.OUTPUT_MATRIX, gpt_names.GPT2_TOKENS),),
 )
 
 MODEL_TYPES = {model_type.name: model_type for model_type in (BERT, OPENAI_GPT, GPT2)}

@@ -1,6 +1,6 @@
 """What every preprocessor shares: one TensorFlow graph, eagerly and in `tf.data`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
@@ -13,7 +13,7 @@ from kerazoo.tokenizers.base import Tokenizer
 
 
 class Preprocessor(keras_nlp.models.Preprocessor):
-    """Base of all preprocessors.
+    """Base of all preprocessors; each has `sequence_length`, the most positions of its rows.
 
     KerasHub's preprocessors run Python code when called eagerly and TensorFlow inside `tf.data`,
     and the two disagree. Here the TensorFlow graph always runs; called eagerly, numbers come back
@@ -25,6 +25,8 @@ class Preprocessor(keras_nlp.models.Preprocessor):
         tokenizer: a `kerazoo.tokenizers.base.Tokenizer`.
         **kwargs: `name` and the like of `keras.layers.Layer`.
     """
+
+    sequence_length: int
 
     def __init__(self, tokenizer: Tokenizer, **kwargs: Any) -> None:
         """Keep the tokenizer."""
@@ -49,11 +51,33 @@ class Preprocessor(keras_nlp.models.Preprocessor):
 
     def call(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Run `preprocess` on the CPU."""
+        return self.run_on_cpu(self.preprocess, x, y, sample_weight)
+
+    def run_on_cpu(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what a function gives; numbers as tensors of the backend if called eagerly."""
         with tf.device("cpu"):
-            outputs = self.preprocess(x, y, sample_weight)
+            outputs = function(*arguments)
         if tf.executing_eagerly() and keras.config.backend() != "tensorflow":
             outputs = tf.nest.map_structure(_to_backend, outputs)
         return outputs
+
+    def count_truncated(self, x: Any, batch_size: int = 1024) -> int:
+        """Return how many of the texts (or pairs) are longer than `sequence_length` allows.
+
+        Args:
+            x: texts or pairs, as for the call; all of them at once.
+            batch_size: int, texts that are tokenised together.
+        """
+        texts = texts_of(x)
+        count = 0
+        for start in range(0, int(texts[0].shape[0]), batch_size):
+            lengths = [
+                self.tokenizer.tokenize(part[start : start + batch_size]).row_lengths()
+                for part in texts
+            ]
+            too_long = tf.add_n(lengths) + len(texts) + 1 > self.sequence_length
+            count += int(tf.math.count_nonzero(too_long))
+        return count
 
 
 def texts_of(x: Any) -> tuple[tf.Tensor, ...]:

@@ -74,24 +74,6 @@ class TextClassifierPreprocessor(Preprocessor):
         """Return the backbone's inputs for the ids of one or two texts, (batch, tokens) int32."""
         return pack(segments, self.template, self.sequence_length, pad_to_multiple_of)
 
-    def count_truncated(self, x: Any, batch_size: int = 1024) -> int:
-        """Return how many of the texts (or pairs) are longer than `sequence_length` allows.
-
-        Args:
-            x: texts or pairs, as for the call; all of them at once.
-            batch_size: int, texts that are tokenised together.
-        """
-        texts = texts_of(x)
-        count = 0
-        for start in range(0, int(texts[0].shape[0]), batch_size):
-            lengths = [
-                self.tokenizer.tokenize(part[start : start + batch_size]).row_lengths()
-                for part in texts
-            ]
-            too_long = tf.add_n(lengths) + len(texts) + 1 > self.sequence_length
-            count += int(tf.math.count_nonzero(too_long))
-        return count
-
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""
         return {

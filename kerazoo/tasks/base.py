@@ -1,8 +1,8 @@
 """What every kerazoo task can do, whatever its head."""
 
 import warnings
-from collections.abc import Mapping
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -43,12 +43,16 @@ class Task(_TaskBase):
             read from a kerazoo preset.
         pairs: whether the texts come as pairs; set by `fit`, remembered in the preset, and decides
             whether the exported model asks for `text_pair`.
+        has_fixed_head: whether the head is the same in every model of the task, so that a head of
+            any checkpoint fits: those of pre-training, which several tasks share.
     """
 
     task_name: ClassVar[str]
     preprocessor_cls: ClassVar[type[Preprocessor]]
     needs_labels: ClassVar[bool] = True
+    preprocessor_arguments: ClassVar[tuple[str, ...]] = ("sequence_length", "pad_to_multiple_of")
     needs_task_tokens: ClassVar[bool] = False
+    has_fixed_head: ClassVar[bool] = False
     load_report: LoadReport | None = None
 
     # ---- reading and writing -------------------------------------------------------------------
@@ -64,8 +68,8 @@ class Task(_TaskBase):
                 BERT checkpoint, or a handle `hf://org/name`.
             load_weights: bool, read the weights; False keeps the random ones.
             **kwargs: constructor arguments of the task that win over the preset's;
-                `dtype` for the backbone; `sequence_length` and `pad_to_multiple_of` for the
-                preprocessor.
+                `dtype` for the backbone; `sequence_length`, `pad_to_multiple_of` and the others of
+                `preprocessor_arguments` for the preprocessor.
 
         Returns:
             The task. The head is read too if the preset has one for the same labels, else it is
@@ -190,10 +194,12 @@ class Task(_TaskBase):
                 )
                 validation_data = batched(x_held, y_held, weight_held, batch_size, shuffle=False)
             if self.preprocessor is not None:
-                self.pairs = TEXT_PAIR in columns
+                self.note_pairs(columns)
             self._say_truncated(columns)
             x = batched(columns, y, sample_weight, batch_size, shuffle)
             y = sample_weight = batch_size = validation_split = None
+        if self.preprocessor is not None:
+            x = self.training_dataset(x)
         self._build_optimizer()
         kwargs["shuffle"] = shuffle and not isinstance(x, tf.data.Dataset)
         return super().fit(
@@ -235,13 +241,34 @@ class Task(_TaskBase):
         return super().predict(x=x, batch_size=batch_size, **kwargs)
 
     def preprocess_samples(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Preprocess a batch and keep the features that the backbone takes."""
+        """Preprocess a batch and keep the features that the model takes."""
         outputs = super().preprocess_samples(x, y, sample_weight)
         if self.preprocessor is None:
             return outputs
         features, y, sample_weight = keras.utils.unpack_x_y_sample_weight(outputs)
-        features = {key: features[key] for key in self.backbone.input if key in features}
+        features = {key: features[key] for key in self.input if key in features}
         return keras.utils.pack_x_y_sample_weight(features, y, sample_weight)
+
+    def note_pairs(self, columns: Mapping[str, Any]) -> None:
+        """Remember whether the texts that `fit` got come as pairs."""
+        self.pairs = TEXT_PAIR in columns
+
+    def training_dataset(self, x: Any) -> Any:
+        """Return the raw texts that `fit` trains on, with what else their preprocessing needs.
+
+        Args:
+            x: a `tf.data.Dataset` of batches; anything else passes through.
+        """
+        return x
+
+    @contextmanager
+    def without_preprocessor(self) -> Iterator[None]:
+        """Take ready inputs in `fit`, `evaluate` and `predict` while the block runs."""
+        preprocessor, self.preprocessor = self.preprocessor, None
+        try:
+            yield
+        finally:
+            self.preprocessor = preprocessor
 
     def compile_from_config(self, config: dict[str, Any]) -> None:
         """Compile as before saving; Keras itself leaves models with a `compile` of their own."""

@@ -1,7 +1,6 @@
 """Causal language modelling: the next token, and texts that are continued token by token."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import keras
@@ -281,15 +280,6 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
     def serving_signatures(self) -> dict[str, ServingSignature]:
         """Return `serving_default` (text alone) and `generate` (text and settings, row by row)."""
         return causal_lm_signatures(self)
-
-    @contextmanager
-    def without_preprocessor(self) -> Iterator[None]:
-        """Take ready inputs in `fit`, `evaluate` and `predict` while the block runs."""
-        preprocessor, self.preprocessor = self.preprocessor, None
-        try:
-            yield
-        finally:
-            self.preprocessor = preprocessor
 
     # ---- inside --------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from kerazoo.tasks.auxiliary_lm_loss import AuxiliaryLMLoss
 from kerazoo.tasks.base import Task
 from kerazoo.tasks.class_answers import softmax
 from kerazoo.tasks.label_names import weights_by_class
+from kerazoo.tasks.pooled_output import train_pooler
 from kerazoo.tasks.preprocessor_checks import check_preprocessor
 from kerazoo.tasks.serving_signature import ServingSignature
 
@@ -28,9 +29,11 @@ class FineTuningTask(AuxiliaryLMLoss):
 
     Attributes:
         labels: the label names in the order of the classes; [] without classes.
+        head_name: name of the dense layer.
     """
 
     needs_task_tokens: ClassVar[bool] = True
+    head_name: ClassVar[str] = "classifier"
     labels: list[str]
     regression = False
 
@@ -77,13 +80,13 @@ class FineTuningTask(AuxiliaryLMLoss):
             dropout,
             noise_shape=noise_shape,
             dtype=backbone.dtype_policy,
-            name="classifier_dropout",
+            name=f"{self.head_name}_dropout",
         )
         self.classifier = keras.layers.Dense(
             units,
             kernel_initializer=keras.initializers.TruncatedNormal(stddev=0.02),
             dtype=backbone.dtype_policy,
-            name="classifier",
+            name=self.head_name,
         )
         # In float32 under every policy, so that softmax and loss are exact.
         self.output_activation = keras.layers.Activation(
@@ -91,6 +94,8 @@ class FineTuningTask(AuxiliaryLMLoss):
         )
         self.pooling = pooling
         self.freeze_backbone = freeze_backbone
+        if pooling == "pooled":
+            train_pooler(backbone, is_read=True)
         if freeze_backbone:
             backbone.trainable = False
 
@@ -131,9 +136,8 @@ class FineTuningTask(AuxiliaryLMLoss):
         Raises:
             ValueError: if the loss expects probabilities and the task gives logits.
         """
-        if self.pooling == "mean" and hasattr(self.backbone, "pooler"):
-            # Its output is not read, so it has no gradient, and weight decay would shrink it.
-            self.backbone.pooler.trainable = False
+        if self.pooling == "mean":
+            train_pooler(self.backbone, is_read=False)
         if optimizer == "auto":
             optimizer = keras.optimizers.Adam(5e-5)
         if loss == "auto":

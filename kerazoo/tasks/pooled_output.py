@@ -41,3 +41,17 @@ def pooled_and_sequence_output(
         pooler = MeanPooler(dtype=backbone.dtype_policy, name="mean_pooler")
         pooled = pooler(outputs, padding_mask=inputs[PADDING_MASK])
     return outputs[:, 0, :] if pooled is None else pooled, outputs
+
+
+def train_pooler(backbone: keras.Model, is_read: bool) -> None:
+    """Let the pooler of a backbone train only in a task that reads its output.
+
+    Otherwise it has no gradient, and weight decay would shrink it. LoRA decides by itself.
+
+    Args:
+        backbone: a backbone, with or without a `pooler`.
+        is_read: whether the task reads the pooler's output.
+    """
+    pooler = getattr(backbone, "pooler", None)
+    if pooler is not None and not (is_read and getattr(backbone, "_lora_enabled_layers", [])):
+        pooler.trainable = is_read

@@ -13,11 +13,9 @@ from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.preset_weights import check_preset_weights
 from kerazoo.conversion.source import CheckpointSource, open_checkpoint
 from kerazoo.preprocessing.base import Preprocessor
+from kerazoo.tasks.shared_heads import HEAD_FILE, TASK_FILE, load_shared_heads
 from kerazoo.tasks.task_tokens import lacks_task_token_rows, with_task_token_rows
 
-TASK_FILE = "task.json"
-HEAD_FILE = "task.weights.h5"
-PACKING_ARGUMENTS = ("sequence_length", "pad_to_multiple_of")
 DEFAULT_SEQUENCE_LENGTH = 512
 
 TaskType = TypeVar("TaskType", bound=Any)
@@ -37,11 +35,13 @@ def load_task(
         preset: a folder, a handle, or an opened source.
         load_weights: bool, read the weights.
         dtype: dtype policy of the backbone; None is the saved or the global one.
-        **arguments: constructor arguments, and the preprocessor's `PACKING_ARGUMENTS`.
+        **arguments: constructor arguments, and the task's `preprocessor_arguments`.
     """
     kerazoo.register_classes()
     source = open_checkpoint(preset)
-    packing = {key: arguments.pop(key) for key in PACKING_ARGUMENTS if key in arguments}
+    packing = {
+        key: arguments.pop(key) for key in task_class.preprocessor_arguments if key in arguments
+    }
     read = _from_kerazoo if source.format == "kerazoo" else _from_foreign
     return read(task_class, source, load_weights, dtype, packing, arguments)
 
@@ -69,10 +69,18 @@ def _from_kerazoo(
         backbone = with_task_token_rows(backbone, arguments["preprocessor"].tokenizer)
     saved = _saved_config(task_class, folder)
     task = task_class(backbone=backbone, **task_class.merge_config(saved, arguments))
-    if load_weights and task.has_task_weights() and task_class.same_head(saved, task):
+    if load_weights and task.has_task_weights():
+        _load_head(task, folder, saved)
+    return task
+
+
+def _load_head(task: Any, folder: Path, saved: dict[str, Any]) -> None:
+    """Read the head, if the preset has one that fits."""
+    if saved and (task.has_fixed_head or task.same_head(saved, task)):
         check_preset_weights(folder, HEAD_FILE)
         task.load_task_weights(folder / HEAD_FILE)
-    return task
+    elif not saved and task.has_fixed_head:
+        load_shared_heads(task, folder)
 
 
 def _saved_config(task_class: type, folder: Path) -> dict[str, Any]:
@@ -134,7 +142,7 @@ def _from_foreign(
     saved = source.task_config(task_class.task_name)
     task = task_class(backbone=backbone, **task_class.merge_config(saved, arguments))
     if load_weights:
-        with_head = task_class.same_head(saved, task)
+        with_head = task_class.has_fixed_head or task_class.same_head(saved, task)
         task.load_report = report or source.load_task(task, with_head=with_head)
         backbone.load_report = task.load_report
     return task

@@ -159,8 +159,8 @@ def batched(
 
     Args:
         columns: arrays or tensors, (rows, …), or a dict of them.
-        y: labels, (rows, …), or None.
-        sample_weight: (rows,) float, or None.
+        y: labels, (rows, …), or a dict of them, or None.
+        sample_weight: (rows, …) float, or a dict of them, or None.
         batch_size: int; None is 32.
         shuffle: bool, draw a new order every epoch (seeded by `keras.utils.set_random_seed`).
     """
@@ -173,7 +173,7 @@ def batched(
     if y is not None:
         parts.append(y)
         if sample_weight is not None:
-            parts.append(tf.convert_to_tensor(sample_weight, dtype=tf.float32))
+            parts.append(tf.nest.map_structure(_as_weights, sample_weight))
     dataset = tf.data.Dataset.from_tensor_slices(tuple(parts))
     if shuffle:
         rows = max(int(tf.nest.flatten(columns)[0].shape[0]), 1)
@@ -202,6 +202,10 @@ def split_off(arrays: Sequence[Any], fraction: float) -> tuple[list[Any], list[A
     first = [None if a is None else tf.nest.map_structure(lambda t: t[:cut], a) for a in arrays]
     second = [None if a is None else tf.nest.map_structure(lambda t: t[cut:], a) for a in arrays]
     return first, second
+
+
+def _as_weights(value: Any) -> tf.Tensor:
+    return tf.cast(tf.convert_to_tensor(value), tf.float32)
 
 
 def _text_column(key: str, value: Any) -> tf.Tensor:

@@ -10,6 +10,9 @@ TASKS: ClassTable = {
     "text-classification": ("kerazoo.tasks.text_classifier", "TextClassifier"),
     "text-similarity": ("kerazoo.tasks.text_similarity", "TextSimilarity"),
     "multiple-choice": ("kerazoo.tasks.multiple_choice", "MultipleChoice"),
+    "masked-lm": ("kerazoo.tasks.masked_lm", "MaskedLM"),
+    "next-sentence": ("kerazoo.tasks.next_sentence", "NextSentencePredictor"),
+    "bert-pretraining": ("kerazoo.tasks.bert_pretrainer", "BertPretrainer"),
     "causal-lm": ("kerazoo.tasks.causal_lm", "CausalLM"),
 }
 """Task name: module and class."""

@@ -1,6 +1,6 @@
 """The tokenizer of BERT."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -32,8 +32,9 @@ class WordPieceTokenizer(Tokenizer):
         strip_accents: bool, delete accents and other combining marks; None follows `lowercase`.
         split_on_cjk: bool, make each Han character a word of its own (Hugging Face's
             `tokenize_chinese_chars`).
-        special_tokens_in_strings: bool, read "[MASK]" and the like in texts as one id. Leave it
-            off for texts that others wrote: they could place special tokens.
+        special_tokens_in_strings: bool, read "[MASK]" and the like in texts as one id; or a list
+            of those to read so. Leave it off for texts that others wrote: they could place special
+            tokens.
         oov_token: str, the entry for unknown words; also `unk_token`.
         cls_token: str, the entry at the start of an input.
         sep_token: str, the entry after each text.
@@ -60,7 +61,7 @@ class WordPieceTokenizer(Tokenizer):
         lowercase: bool = True,
         strip_accents: bool | None = None,
         split_on_cjk: bool = True,
-        special_tokens_in_strings: bool = False,
+        special_tokens_in_strings: bool | Sequence[str] = False,
         oov_token: str = "[UNK]",
         cls_token: str = "[CLS]",
         sep_token: str = "[SEP]",
@@ -133,7 +134,7 @@ class WordPieceTokenizer(Tokenizer):
             lowercase=self.lowercase,
             strip_accents=self.lowercase if self.strip_accents is None else self.strip_accents,
             split_on_cjk=self.split_on_cjk,
-            special_tokens=special_tokens if self.special_tokens_in_strings else (),
+            special_tokens=self._special_tokens_in_strings(),
             max_characters_per_word=self.max_characters_per_word,
             split_unknown=self.split_unknown,
             map_quotes=self.map_quotes,
@@ -149,6 +150,23 @@ class WordPieceTokenizer(Tokenizer):
     ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
         """Return ids, starts and ends of valid UTF-8 texts, each (batch, tokens) int32."""
         return self._ready().encode_with_offsets(texts)
+
+    def tokenize_with_word_starts(self, texts: Any, segmented: bool = False) -> tuple[Any, Any]:
+        """Turn texts into ids and say which of them start a word: what whole-word masking needs.
+
+        A piece starts a word unless it touches the piece before, without white space, and neither
+        of the two is punctuation or a Han character. This costs far less than offsets.
+
+        Args:
+            texts: as in `tokenize`.
+            segmented: bool, whether spaces set all words of the texts apart, as a segmenter for
+                Chinese writes them: Han characters that touch are then one word.
+
+        Returns:
+            (ids, word_starts): the ids of `tokenize`, and bools of the same shape.
+        """
+        encoder = self._ready()
+        return self._apply(lambda rows: encoder.encode_with_word_starts(rows, segmented), texts)
 
     def detokenize(self, ids: Any) -> tf.Tensor:
         """Join tokens to a text, for display only.
@@ -229,6 +247,18 @@ class WordPieceTokenizer(Tokenizer):
     def load_assets(self, dir_path: str | Path) -> None:
         """Read the vocabulary from `vocabulary.txt` in a folder."""
         self.set_vocabulary(Path(dir_path) / VOCABULARY_FILE)
+
+    def _special_tokens_in_strings(self) -> list[str]:
+        chosen = self.special_tokens_in_strings
+        if isinstance(chosen, bool):
+            return self.special_tokens if chosen else []
+        unknown = [token for token in chosen if token not in self.special_tokens]
+        if isinstance(chosen, str) or unknown:
+            raise ValueError(
+                "`special_tokens_in_strings` is True, False or a list of special tokens: "
+                f"{', '.join(self.special_tokens)}. Received: special_tokens_in_strings={chosen!r}"
+            )
+        return list(chosen)
 
     def _ready(self) -> WordPieceEncoder:
         if self._encoder is None:

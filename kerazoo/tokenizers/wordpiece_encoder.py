@@ -1,5 +1,6 @@
 """From raw texts to WordPiece ids and back: the steps of BERT's tokenizer in order."""
 
+import functools
 from collections.abc import Sequence
 
 import tensorflow as tf
@@ -10,6 +11,7 @@ from kerazoo.tokenizers.detokenization import join_word_pieces
 from kerazoo.tokenizers.text_marks import TextMarks
 from kerazoo.tokenizers.unknown_symbols import unknown_symbol_runs
 from kerazoo.tokenizers.word_pieces import WordPieces
+from kerazoo.tokenizers.word_starts import WordStarts
 
 
 class WordPieceEncoder:
@@ -53,6 +55,7 @@ class WordPieceEncoder:
         self._pieces = WordPieces(matched, unknown_token, max_characters_per_word, split_on_cjk)
         self.vocabulary = tuple(vocabulary)
         self.ids = {entry: number for number, entry in enumerate(vocabulary)}
+        self._unknown_id = self.ids[unknown_token]
         with tf.init_scope():
             self._entries = tf.constant(list(vocabulary), tf.string)
             # Placeholders have ids after the vocabulary's: they stand for the special tokens' ids.
@@ -78,9 +81,21 @@ class WordPieceEncoder:
         )
         return ids, starts, ends
 
+    def encode_with_word_starts(
+        self, texts: tf.Tensor, segmented: bool
+    ) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
+        """Return ids, (batch, tokens) int32, and whether each starts a word, bool."""
+        normalized = self._normalize(self._marks.mark(texts))
+        pieces = self._look_up(normalized)
+        return pieces[0], self._word_starts(normalized, pieces, segmented)
+
     def decode(self, ids: tf.RaggedTensor) -> tf.Tensor:
         """Return readable texts of ids, (batch, tokens) int32, as (batch,) string."""
         return join_word_pieces(tf.gather(self._entries, ids))
+
+    @functools.cached_property
+    def _word_starts(self) -> WordStarts:
+        return WordStarts(self.vocabulary, self._unknown_id)
 
     def _normalize(self, marked: tf.Tensor) -> tf.Tensor:
         return self._marks.expand(self._normalizer(marked))

@@ -1,30 +1,31 @@
 """The settings of a fine-tuning run. Importing this imports no framework."""
 
 import dataclasses
-import difflib
-import json
-import math
-from pathlib import Path
-from typing import Any, Self
 
 from kerazoo.checks import check_one_of, check_positive, check_rate
+from kerazoo.data.prepare_settings import MASKINGS
+from kerazoo.training.settings import PRECISIONS, Settings
 
-PRECISIONS = ("float32", "mixed_bfloat16")
 CLASS_WEIGHTS = ("balanced",)
 POOLINGS = ("pooled", "mean")
+_MASKING = frozenset({"masking", "segmented", "mask_selection_rate"})
+_NO_CLASSES = frozenset(
+    {"class_weight", "pooling", "regression", "lm_loss_weight", "freeze_backbone"}
+)
 UNUSED_SETTINGS: dict[str, frozenset[str]] = {
-    "text-classification": frozenset({"regression"}),
-    "text-similarity": frozenset({"class_weight", "pooling"}),
-    "multiple-choice": frozenset({"class_weight", "pooling", "regression"}),
-    "causal-lm": frozenset(
-        {"class_weight", "pooling", "regression", "lm_loss_weight", "freeze_backbone"}
-    ),
+    "text-classification": frozenset({"regression"}) | _MASKING,
+    "text-similarity": frozenset({"class_weight", "pooling"}) | _MASKING,
+    "multiple-choice": frozenset({"class_weight", "pooling", "regression"}) | _MASKING,
+    "masked-lm": _NO_CLASSES,
+    "next-sentence": frozenset({"pooling", "regression"}) | _MASKING,
+    "bert-pretraining": _NO_CLASSES,
+    "causal-lm": _NO_CLASSES | _MASKING,
 }
 """For each task the settings that mean nothing to it."""
 
 
 @dataclasses.dataclass(frozen=True)
-class FinetuneConfig:
+class FinetuneConfig(Settings):
     """Every setting of a fine-tuning run; the defaults stand here and nowhere else.
 
     Args:
@@ -50,6 +51,12 @@ class FinetuneConfig:
         regression: bool, learn `label` as a score; None does so if a label has a fraction.
         class_weight: "balanced" weighs each row by rows / (labels * rows of its label); None
             weighs all rows alike.
+        masking: "token", "whole_word" or "ngram": where masks are; None is as the checkpoint's task
+            had it, else "token".
+        segmented: bool, whether spaces set all words of the texts apart, as a segmenter for
+            Chinese writes them; None is as the checkpoint's task had it, else false.
+        mask_selection_rate: float, share of a row's tokens that are chosen; None is as the
+            checkpoint's task had it, else 0.15.
         validation_fraction: float, share of the training rows that is held out if there is no
             validation file.
         seed: int, seed of the new weights, the order of the rows, dropout and the split.
@@ -72,32 +79,30 @@ class FinetuneConfig:
     lm_loss_weight: float | None = None
     regression: bool | None = None
     class_weight: str | None = None
+    masking: str | None = None
+    segmented: bool | None = None
+    mask_selection_rate: float | None = None
     validation_fraction: float = 0.1
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Check the values."""
-        for field in dataclasses.fields(self):
-            _check_type(field.name, getattr(self, field.name), field.type)
+        super().__post_init__()
         for name in ("epochs", "batch_size", "validation_fraction"):
             check_positive(name, getattr(self, name))
-        for name in ("learning_rate", "sequence_length"):
+        for name in ("learning_rate", "sequence_length", "mask_selection_rate"):
             if getattr(self, name) is not None:
                 check_positive(name, getattr(self, name))
-        if self.lm_loss_weight is not None and self.lm_loss_weight < 0:
-            raise ValueError(
-                f"`lm_loss_weight` must not be negative. Received: lm_loss_weight="
-                f"{self.lm_loss_weight!r}"
-            )
-        for name in ("weight_decay", "warmup", "clip_norm", "lora_rank", "seed"):
-            if getattr(self, name) < 0:
-                raise ValueError(
-                    f"`{name}` must not be negative. Received: {name}={getattr(self, name)!r}"
-                )
+        for name in ("lm_loss_weight", "weight_decay", "warmup", "clip_norm", "lora_rank", "seed"):
+            self.check_not_negative(name)
         check_rate("validation_fraction", self.validation_fraction)
         check_one_of("precision", self.precision, PRECISIONS)
         if self.pooling is not None:
             check_one_of("pooling", self.pooling, POOLINGS)
+        if self.masking is not None:
+            check_one_of("masking", self.masking, MASKINGS)
+        if self.mask_selection_rate is not None:
+            check_rate("mask_selection_rate", self.mask_selection_rate)
         if self.class_weight is not None:
             check_one_of("class_weight", self.class_weight, CLASS_WEIGHTS)
         if self.freeze_backbone and self.lora_rank:
@@ -129,95 +134,3 @@ class FinetuneConfig:
                 f"Received: sequence_length={self.sequence_length}"
             )
         return self.sequence_length
-
-    def warmup_steps(self, total_steps: int) -> int:
-        """Return how many of `total_steps` steps the rate rises."""
-        steps = self.warmup * total_steps if self.warmup < 1 else self.warmup
-        return min(int(steps), total_steps)
-
-    @classmethod
-    def from_file(cls, path: str | Path, **given: Any) -> Self:
-        """Read settings from a YAML or JSON file.
-
-        Args:
-            path: a .yaml, .yml or .json file with field names as keys (dashes are underscores).
-            **given: values that win over the file's.
-
-        Raises:
-            FileNotFoundError: if there is no such file.
-            ValueError: if the file is no mapping, has an unknown key or an unfit value.
-        """
-        values = {}
-        for key, value in _read_mapping(Path(path)).items():
-            name = str(key).replace("-", "_")
-            field = cls.__dataclass_fields__.get(name)
-            if field is None:
-                raise ValueError(f"{path}: {_unknown(name, list(cls.__dataclass_fields__))}")
-            values[name] = _as_number(value, field.type)
-        try:
-            return cls(**{**values, **given})
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from error
-
-    def to_json(self) -> str:
-        """Return the settings as JSON that `from_file` reads again."""
-        return json.dumps(dataclasses.asdict(self), indent=2) + "\n"
-
-
-def _check_type(name: str, value: Any, expected: Any) -> None:
-    """Raise ValueError unless a value has its field's type; a whole number is a float too."""
-    allowed, words = {
-        int: ((int,), "a whole number"),
-        int | None: ((int, type(None)), "a whole number"),
-        float: ((int, float), "a number"),
-        float | None: ((int, float, type(None)), "a number"),
-        bool: ((bool,), "true or false"),
-        bool | None: ((bool, type(None)), "true or false"),
-        str: ((str,), "a string"),
-        str | None: ((str, type(None)), "a string"),
-    }[expected]
-    fits = isinstance(value, allowed) and isinstance(value, bool) <= (
-        expected in (bool, bool | None)
-    )
-    if not fits or (isinstance(value, float) and not math.isfinite(value)):
-        raise ValueError(f"`{name}` must be {words}. Received: {name}={value!r}")
-
-
-def _as_number(value: Any, expected: Any) -> Any:
-    """Return 2e-5 for "2e-5": YAML 1.1 takes a number without a point for a string."""
-    if isinstance(value, str) and expected in (float, float | None):
-        try:
-            return float(value)
-        except ValueError:
-            return value
-    return value
-
-
-def _read_mapping(path: Path) -> dict[Any, Any]:
-    """Read a YAML or JSON file whose top level is a mapping."""
-    import yaml
-
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no settings file {path}. Check the name.")
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        content = json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
-    except (ValueError, yaml.YAMLError) as error:
-        kind = "JSON" if path.suffix == ".json" else "YAML"
-        reason = " ".join(str(error).split())
-        raise ValueError(f"{path} is not {kind}: {reason}.") from error
-    if content is None:
-        return {}
-    if not isinstance(content, dict):
-        raise ValueError(
-            f"{path}: settings are names and values, like `epochs: 3`. "
-            f"Received: {type(content).__name__}"
-        )
-    return content
-
-
-def _unknown(name: str, known: list[str]) -> str:
-    """Say that a setting is unknown, and which one may have been meant."""
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"Did you mean `{near[0]}`?" if near else f"Known: {', '.join(known)}."
-    return f"there is no setting `{name}`. {hint}"

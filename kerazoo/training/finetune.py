@@ -1,7 +1,5 @@
 """Fine-tune a task from files to a folder with the model, its metrics and its settings."""
 
-import dataclasses
-import json
 import time
 import warnings
 from pathlib import Path
@@ -16,22 +14,7 @@ from kerazoo.training.config import FinetuneConfig
 from kerazoo.training.forms.base import Form
 from kerazoo.training.forms.registry import form_of
 from kerazoo.training.progress import SILENT, Progress
-
-METRICS_FILE = "metrics.json"
-CONFIG_FILE = "training_config.json"
-
-
-@dataclasses.dataclass(frozen=True)
-class FinetuneResult:
-    """What a run gave.
-
-    Attributes:
-        folder: the folder with the preset, metrics.json and training_config.json.
-        metrics: what metrics.json holds.
-    """
-
-    folder: Path
-    metrics: dict[str, Any]
+from kerazoo.training.run_folder import TrainingResult, write_run
 
 
 def finetune(
@@ -42,7 +25,7 @@ def finetune(
     output: str | Path,
     config: FinetuneConfig | None = None,
     progress: Progress = SILENT,
-) -> FinetuneResult:
+) -> TrainingResult:
     """Fine-tune a checkpoint on labelled text, measure it, and write it to a new folder.
 
     Everything that can be wrong with the files is said before the model is loaded. The folder
@@ -91,8 +74,10 @@ def finetune(
             **_measured(form, task, validation_table, config, progress),
             "seconds": round(time.perf_counter() - began, 1),
         }
-        _write(task, metrics, config, folder)
-    return FinetuneResult(Path(output), metrics)
+        # How batches are padded here is a matter of this backend, not of the model.
+        task.preprocessor.pad_to_multiple_of = None
+        write_run(task, metrics, config, folder)
+    return TrainingResult(Path(output), metrics)
 
 
 def _read_tables(
@@ -198,18 +183,3 @@ def _measured(
     from kerazoo.training.preset_predictor import PresetPredictor
 
     return form.measure(PresetPredictor(task), validation, config.batch_size, progress)
-
-
-def _write(
-    task: Any,
-    metrics: dict[str, Any],
-    config: FinetuneConfig,
-    folder: Path,
-) -> None:
-    """Write the preset, the metrics and the settings."""
-    # How batches are padded here is a matter of this backend, not of the model.
-    task.preprocessor.pad_to_multiple_of = None
-    task.save_to_preset(str(folder))
-    text = json.dumps(metrics, indent=2, ensure_ascii=False) + "\n"
-    (folder / METRICS_FILE).write_text(text, encoding="utf-8")
-    (folder / CONFIG_FILE).write_text(config.to_json(), encoding="utf-8")

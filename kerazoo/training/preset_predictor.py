@@ -19,6 +19,9 @@ _METHODS = {
     "text-classification": "classify",
     "text-similarity": "compare",
     "multiple-choice": "choose",
+    "masked-lm": "mask_answers",
+    "next-sentence": "classify",
+    "bert-pretraining": "mask_answers",
 }
 
 
@@ -68,10 +71,12 @@ class PresetPredictor:
         source = open_checkpoint(preset)
         task = task_class(task_name).from_preset(source, pad_to_multiple_of=padding_multiple())
         missing = () if task.load_report is None else task.load_report.missing
-        if any("classifier" in path for path in missing):
+        # A pooler that the task does not read may be missing.
+        backbone = {variable.path for variable in task.backbone.weights}
+        if set(missing) - backbone:
             raise ValueError(
-                f"{preset} has no trained classifier. Train one: kerazoo finetune {task_name} "
-                "--preset …"
+                f"{preset} has no trained head for this task. Train one: kerazoo finetune "
+                f"{task_name} --preset …"
             )
         predictor = cls(task, generation)
         if source.format != KERAZOO:

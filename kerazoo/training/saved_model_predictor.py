@@ -11,11 +11,13 @@ import tensorflow_text  # noqa: F401 (registers the operations of the tokenizer)
 from kerazoo.axes import CHOICES, CONTEXT, LABEL, QUESTION, TEXT, TEXT_PAIR
 from kerazoo.export.description import read_description
 from kerazoo.export.version_folder import find_version_folder
+from kerazoo.tasks.mask_answers import mask_answers
 from kerazoo.training.generation_settings import GenerationSettings
 from kerazoo.training.predictor import Answer
 
 Columns = Mapping[str, Sequence[Any]]
 _CAUSAL_LM, _MULTIPLE_CHOICE = "causal-lm", "multiple-choice"
+_MASKED_WORDS = ("masked-lm", "bert-pretraining")
 
 
 class SavedModelPredictor:
@@ -58,6 +60,7 @@ class SavedModelPredictor:
         tensors, read = {
             _CAUSAL_LM: (self._prompts, self._continuations),
             _MULTIPLE_CHOICE: (self._questions, self._choices),
+            **dict.fromkeys(_MASKED_WORDS, (self._texts, self._filled)),
         }.get(self.task_name, (self._texts, self._labelled))
         return self._batched(columns, batch_size, tensors, read)
 
@@ -90,6 +93,14 @@ class SavedModelPredictor:
             }
             for label, score, row in rows
         ]
+
+    def _filled(self, outputs: dict[str, Any], batch: Columns) -> list[Answer]:
+        for text, count in zip(batch[TEXT], outputs["mask_count"], strict=True):
+            if count == 0:
+                raise ValueError(
+                    f"The model fills in masks, and the text has none. Received: text={text!r}"
+                )
+        return mask_answers(outputs)
 
     def _questions(self, batch: Columns) -> dict[str, tf.Tensor]:
         rows = batch[CHOICES]

@@ -56,6 +56,15 @@ def test_bytes_that_are_no_text_are_named_by_line(tmp_path, content, message):
         list(source_lines(str(file)))
 
 
+def test_bytes_that_are_no_text_are_replaced_if_asked(tmp_path):
+    file = tmp_path / "a.txt"
+    file.write_bytes("gut\nb\u00e4d ".encode() + b"b\xe4d\r\nN\0L\n")
+    lines = list(source_lines(str(file), "replace"))
+    assert lines == [(1, "gut"), (2, "b\u00e4d b\ufffdd"), (3, "N\ufffdL")]
+    with pytest.raises(ValueError, match="`errors` must be one of 'strict', 'replace'"):
+        list(source_lines(str(file), "ignore"))
+
+
 def test_a_missing_file_and_a_folder_are_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="There is no file .*nothing.tsv"):
         list(source_lines(str(tmp_path / "nothing.tsv")))

@@ -1,6 +1,9 @@
-"""A tiny classifier in a folder, and rows for it."""
+"""A tiny classifier in a folder, rows for it, and shards of a small corpus."""
+
+import functools
 
 import pytest
+from tiny_corpus import write_corpus
 
 from kerazoo.data.row import Row
 
@@ -32,3 +35,27 @@ def seven_rows():
         "is it?",
     ]
     return [Row(line, {"text": text}) for line, text in enumerate(texts, start=2)]
+
+
+@pytest.fixture(scope="session")
+def make_shards(tiny_tokenizer, tiny_bpe_tokenizer, tmp_path_factory):
+    """A function that prepares 35 documents for an objective, rows of 19 tokens, 5 shards."""
+    from kerazoo.data.prepare import prepare
+    from kerazoo.data.prepare_settings import PrepareSettings
+
+    @functools.cache
+    def make(objective, documents=35, **settings):
+        folder = tmp_path_factory.mktemp("shards") / objective
+        corpus = write_corpus(tmp_path_factory.mktemp("corpus") / "corpus.txt", documents)
+        size = {"sequence_length": 19, "documents_per_block": 4, "blocks_per_shard": 2}
+        tokenizer = tiny_bpe_tokenizer if objective == "gpt" else tiny_tokenizer
+        prepare([corpus], tokenizer, folder, PrepareSettings(objective, **size, **settings))
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def corpus_file(tmp_path_factory):
+    """A file with 23 documents."""
+    return write_corpus(tmp_path_factory.mktemp("corpus") / "corpus.txt", 23)

@@ -5,36 +5,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from kerazoo.axes import TEXT
-from kerazoo.data.read_table import read_rows, read_table
-from kerazoo.data.row import Rows
 from kerazoo.data.table import Table
 from kerazoo.preprocessing.joined_rows import joined_rows
 from kerazoo.training.config import FinetuneConfig
-from kerazoo.training.forms.base import FitRows, Form
+from kerazoo.training.forms.base import FitRows
+from kerazoo.training.forms.plain_texts import PlainTextsForm
 from kerazoo.training.predictor import Predictor
 from kerazoo.training.progress import SILENT, Progress
 
 
-class CausalLMForm(Form):
-    """Rows of `text`: one a line of a plain text file, or the column `text` of another one."""
+class CausalLMForm(PlainTextsForm):
+    """Plain texts, which are joined for training."""
 
     task_name = "causal-lm"
-    input_columns = (TEXT,)
-
-    def read_table(self, path: str) -> Table:
-        """Read texts; labels, if there are any, are not read."""
-        return read_table(path, required=(TEXT,), optional=())
-
-    def read_rows(self, path: str) -> Rows:
-        """Yield prompts."""
-        return read_rows(path, required=(TEXT,), optional=())
-
-    def check(self, train: Table, validation: Table, config: FinetuneConfig) -> None:
-        """Accept any two files."""
-
-    def split_labels(self, table: Table, config: FinetuneConfig) -> list[str]:
-        """Return one class for all rows."""
-        return [""] * len(table)
 
     def task_arguments(self, train: Table, config: FinetuneConfig) -> dict[str, Any]:
         """Return nothing: the rows decide nothing of the model."""

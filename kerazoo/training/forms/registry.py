@@ -8,6 +8,9 @@ FORMS: ClassTable = {
     "text-classification": (f"{_FORMS}.text_classification", "TextClassificationForm"),
     "text-similarity": (f"{_FORMS}.text_similarity", "TextSimilarityForm"),
     "multiple-choice": (f"{_FORMS}.multiple_choice", "MultipleChoiceForm"),
+    "masked-lm": (f"{_FORMS}.masked_lm", "MaskedLMForm"),
+    "next-sentence": (f"{_FORMS}.next_sentence", "NextSentenceForm"),
+    "bert-pretraining": (f"{_FORMS}.bert_pretraining", "BertPretrainingForm"),
     "causal-lm": (f"{_FORMS}.causal_lm", "CausalLMForm"),
 }
 """Task name: module and class."""

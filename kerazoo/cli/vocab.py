@@ -1,0 +1,103 @@
+"""`kerazoo vocab`: a vocabulary for a corpus."""
+
+import json
+
+import click
+
+from kerazoo.cli.corpus_options import corpus_options
+from kerazoo.cli.options import debug_option, json_option, quiet_option
+
+
+@click.command()
+@click.argument("corpus", nargs=-1, required=True)
+@click.option("--size", type=int, required=True, help="Entries, special tokens included.")
+@click.option(
+    "--output", required=True, metavar="FILE", help="File to create; a folder for the BPE kinds."
+)
+@click.option(
+    "--kind",
+    type=click.Choice(("wordpiece", "byte-bpe", "gpt-bpe")),
+    default="wordpiece",
+    show_default=True,
+    help="BERT's, GPT-2's or GPT-1's.",
+)
+@click.option("--cased", is_flag=True, help="Keep capitals and accents (byte-bpe always does).")
+@click.option(
+    "--min-frequency",
+    type=int,
+    default=2,
+    show_default=True,
+    help="Leave out entries that are rarer.",
+)
+@click.option(
+    "--character-coverage",
+    type=float,
+    default=0.9995,
+    show_default=True,
+    help="Share of all characters that is known.",
+)
+@click.option(
+    "--share",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="Share of the documents to read, if memory is short.",
+)
+@corpus_options
+@json_option
+@quiet_option
+@debug_option
+def vocab(
+    corpus: tuple[str, ...],
+    size: int,
+    output: str,
+    kind: str,
+    cased: bool,
+    min_frequency: int,
+    character_coverage: float,
+    share: float,
+    errors: str,
+    document_per_file: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Make a vocabulary for the texts of CORPUS.
+
+    CORPUS is files, folders or - for standard input: plain text with a sentence or paragraph a line
+    and a blank line between documents, or JSONL with the key text; .gz is read too.
+    """
+    from kerazoo.data.corpus_vocabulary import make_vocabulary
+    from kerazoo.training.progress import Progress
+
+    progress = Progress(quiet)
+    with progress.bar("documents") as advance:
+        vocabulary = make_vocabulary(
+            corpus,
+            output,
+            size,
+            kind,
+            lowercase=not cased,
+            min_frequency=min_frequency,
+            character_coverage=character_coverage,
+            share=share,
+            errors=errors,
+            document_per_file=document_per_file,
+            on_document=lambda: advance(1, ""),
+        )
+    result = {
+        "output": output,
+        "kind": kind,
+        "entries": len(vocabulary.entries),
+        "characters_left_out": vocabulary.characters_left_out,
+        "share_left_out": vocabulary.share_left_out,
+    }
+    if as_json:
+        click.echo(json.dumps(result, ensure_ascii=False))
+        return
+    rare = ""
+    if vocabulary.characters_left_out:
+        rare = (
+            f"; {vocabulary.characters_left_out:,} rare characters "
+            f"({vocabulary.share_left_out:.3%} of the text) are unknown"
+        )
+    click.echo(f"{len(vocabulary.entries):,} entries ({kind}){rare}: {output}")

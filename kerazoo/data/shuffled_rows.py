@@ -1,0 +1,51 @@
+"""Rows in a random order that is decided by a seed and one number: where to begin."""
+
+import tensorflow as tf
+
+from kerazoo.data.row_source import RowSource
+
+
+def shuffled_batches(
+    source: RowSource, batch_size: int, seed: int, first_batch: int = 0
+) -> tf.data.Dataset:
+    """Return endless batches of rows, all of one size, each epoch in an order of its own.
+
+    Every row comes once an epoch; a batch in which an epoch ends is filled up by the next one. The
+    rows of a group are shuffled together by a stateless seed, so batch `n` is the same whether the
+    dataset begins with it or not, and only the rows of two groups are in memory.
+
+    Args:
+        source: where the rows come from.
+        batch_size: int, rows of a batch.
+        seed: int, decides about the order.
+        first_batch: int, the number of the first batch.
+
+    Returns:
+        A dataset of (batch,) string.
+    """
+    first_group, position = _group_of_row(source, first_batch * batch_size)
+
+    def shuffled(number: tf.Tensor, rows: tf.Tensor) -> tf.Tensor:
+        order = tf.random.experimental.stateless_shuffle(tf.range(tf.size(rows)), [seed, number])
+        begin = tf.where(number == first_group, position, 0)
+        return tf.gather(rows, order[begin:])
+
+    with tf.device("CPU:0"):
+        rows = source.groups(first_group).map(shuffled).prefetch(1)
+        return rows.rebatch(batch_size, drop_remainder=True)
+
+
+def _group_of_row(source: RowSource, row: int) -> tuple[int, int]:
+    """Return the number of the group with a row, counted through all epochs, and its place there.
+
+    Args:
+        source: where the rows come from.
+        row: int, the row's number, counted through all epochs.
+    """
+    epoch, place = divmod(row, source.training_rows)
+    sizes = source.group_sizes(epoch)
+    group = 0
+    while place >= sizes[group]:
+        place -= sizes[group]
+        group += 1
+    return epoch * len(sizes) + group, place

@@ -1,0 +1,124 @@
+"""N-gram masking: runs of one to four words, or tokens."""
+
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from kerazoo.preprocessing.masking.visiting_order import (
+    cut_to_limit,
+    first_visits,
+    visit_in_random_order,
+)
+from kerazoo.preprocessing.word_boundaries import Units
+
+NGRAM_WEIGHTS = (0.4, 0.3, 0.2, 0.1)
+"""How often n-grams of length 1, 2, 3 and 4 are drawn."""
+
+_TAKEN = 1 << 20  # more tokens than any row has; units that are not free have this size
+
+
+def select_ngrams(
+    units: Units,
+    counts: tf.Tensor,
+    limit: int,
+    seed: tf.Tensor,
+    weights: Sequence[float] = NGRAM_WEIGHTS,
+) -> tf.Tensor:
+    """Choose n-grams; see `number_ngrams`.
+
+    Returns:
+        (batch, seq) bool.
+    """
+    return number_ngrams(units, counts, limit, seed, weights) > 0
+
+
+def number_ngrams(
+    units: Units,
+    counts: tf.Tensor,
+    limit: int,
+    seed: tf.Tensor,
+    weights: Sequence[float] = NGRAM_WEIGHTS,
+) -> tf.Tensor:
+    """Choose n-grams that start in random order and do not overlap.
+
+    Starts are visited in random order. A start that is chosen already is passed over. Else a
+    length is drawn and shortened to the end of the text, the next chosen unit and what is left of
+    the row's count; a unit that does not fit by itself is skipped. A row in which none fits gets
+    one random unit, as in `select_whole_words`.
+
+    Args:
+        units: words or tokens.
+        counts: (batch,) int32, tokens to choose in each row.
+        limit: int, the most tokens of any row.
+        seed: (2,) int32.
+        weights: the shares of the lengths 1, 2, …; they sum to 1.
+
+    Returns:
+        (batch, seq) int32, 0 where nothing is chosen; tokens of one n-gram have the same number,
+        no other n-gram of the row has it.
+    """
+    seeds = tf.random.split(seed, 3)
+
+    def visit(order: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        lengths = _draw_lengths(order, limit, weights, seeds[1:])
+        return _take(units, order, lengths, counts, len(weights))
+
+    visits = visit_in_random_order(units, counts, limit, seeds[0], visit)
+    return cut_to_limit(units, visits, limit)
+
+
+def _draw_lengths(
+    order: tf.Tensor, limit: int, weights: Sequence[float], seeds: tf.Tensor
+) -> tf.Tensor:
+    """Return a length for each visit, (batch, visits) int32.
+
+    The first visits get theirs from a seed of their own, so that they are the same whether or not
+    others follow.
+    """
+    rows, visits = tf.unstack(tf.shape(order))
+    few = tf.minimum(first_visits(limit), visits)
+    drawn = tf.concat(
+        [
+            tf.random.stateless_uniform([rows, few], seeds[0]),
+            tf.random.stateless_uniform([rows, visits - few], seeds[1]),
+        ],
+        axis=1,
+    )
+    longer = [drawn >= sum(weights[: n + 1]) for n in range(len(weights) - 1)]
+    return 1 + tf.add_n([tf.cast(is_longer, tf.int32) for is_longer in longer])
+
+
+def _take(
+    units: Units, order: tf.Tensor, lengths: tf.Tensor, counts: tf.Tensor, longest: int
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Visit starts one after another, all rows of the batch at once.
+
+    `sizes` holds the tokens of each unit, and at least `_TAKEN` for one that is not free: its
+    running total over the units of an n-gram then exceeds every row's rest from the first on that
+    is taken, too much, or beyond the drawn length.
+    """
+    offsets = tf.range(longest)
+    # No start: the last of the padding behind all units, which is never free.
+    starts = tf.transpose(tf.where(order >= 0, order, tf.size(units.size)))
+    reach = starts[..., tf.newaxis] + offsets
+    is_beyond = offsets >= tf.transpose(lengths)[..., tf.newaxis]
+    beyond = tf.where(is_beyond, _TAKEN, 0)
+    sizes = tf.where(units.is_candidate, units.size, _TAKEN)
+    sizes = tf.pad(sizes, [[0, longest]], constant_values=_TAKEN)
+
+    def is_going_on(number: tf.Tensor, sizes: tf.Tensor, missing: tf.Tensor) -> tf.Tensor:
+        return (number < tf.shape(reach)[0]) & tf.reduce_any(missing > 0)
+
+    def take_one(
+        number: tf.Tensor, sizes: tf.Tensor, missing: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        reached = reach[number]
+        total = tf.cumsum(tf.maximum(tf.gather(sizes, reached), beyond[number]), axis=1)
+        fits = total <= missing[:, tf.newaxis]
+        missing = missing - tf.reduce_max(tf.where(fits, total, 0), axis=1)
+        taken = tf.where(fits, _TAKEN + 1 + number, 0)
+        sizes = tf.tensor_scatter_nd_max(sizes, reached[..., tf.newaxis], taken)
+        return number + 1, sizes, missing
+
+    _, sizes, missing = tf.while_loop(is_going_on, take_one, (0, sizes, counts))
+    return tf.maximum(sizes[:-longest] - _TAKEN, 0), missing

@@ -1,0 +1,111 @@
+"""Batches of rows as a pre-training task takes them: masked, with targets and weights."""
+
+import dataclasses
+from collections.abc import Collection
+from typing import Any
+
+import tensorflow as tf
+
+from kerazoo.axes import (
+    MASK_IDS,
+    MASK_WEIGHTS,
+    MASKED_LM,
+    NEXT_SENTENCE,
+    NEXT_SENTENCE_LABEL,
+    PADDING_MASK,
+    TOKEN_IDS,
+    WORD_STARTS,
+)
+from kerazoo.data.objectives import BERT, GPT
+from kerazoo.data.row_format import RowFormat
+from kerazoo.data.row_source import RowSource
+from kerazoo.data.shuffled_rows import shuffled_batches
+from kerazoo.preprocessing.masking.masker import Masker
+from kerazoo.preprocessing.masking.seeds import batch_seeds
+
+VALIDATION_SEED = 0
+"""Of the masks of evaluations, so that runs of any seed are measured on the same ones."""
+
+Batch = tuple[Any, Any, Any]
+"""Features, targets and weights, each a tensor or a dict of them."""
+
+
+@dataclasses.dataclass(frozen=True)
+class PretrainInputs:
+    """Turns records into features, targets and weights.
+
+    Args:
+        row_format: how a row lies in its record.
+        input_names: the features that the model takes.
+        masker: draws the masks; None for causal models, and for rows with static masks.
+    """
+
+    row_format: RowFormat
+    input_names: Collection[str]
+    masker: Masker | None
+
+    def batch(self, records: tf.Tensor, mask_seed: tf.Tensor) -> Batch:
+        """Return a batch of `objective` "gpt", "bert-mlm" or "bert".
+
+        Args:
+            records: (batch,) string.
+            mask_seed: (2,) int32.
+
+        Returns:
+            For "gpt" the next tokens as targets, (batch, seq) int32, with weight 0 on padding. Else
+            the masked ids, (batch, masks) int32, with weight 0 on unused slots; for "bert" dicts
+            of those and of the next-sentence labels, (batch,) int32.
+        """
+        rows = self.row_format.parse(records)
+        if self.row_format.objective == GPT:
+            return self._next_tokens(rows)
+        if self.masker is None:
+            targets, weights = rows[MASK_IDS], rows[MASK_WEIGHTS]
+        else:
+            rows, targets, weights = self.masker.mask(rows, rows[WORD_STARTS], mask_seed)
+        features = {name: rows[name] for name in self.input_names}
+        if self.row_format.objective == BERT:
+            labels = rows[NEXT_SENTENCE_LABEL]
+            targets = {MASKED_LM: targets, NEXT_SENTENCE: labels}
+            weights = {MASKED_LM: weights, NEXT_SENTENCE: tf.ones_like(labels, tf.float32)}
+        return features, targets, weights
+
+    def training_dataset(
+        self, source: RowSource, batch_size: int, seed: int, first_batch: int = 0
+    ) -> tf.data.Dataset:
+        """Return endless batches, of which each is decided by the seed and its number alone.
+
+        Args:
+            source: the rows.
+            batch_size: int, rows of a batch.
+            seed: int, decides about order and masks.
+            first_batch: int, the number of the first batch.
+        """
+        with tf.device("CPU:0"):
+            records = shuffled_batches(source, batch_size, seed, first_batch)
+            seeds = batch_seeds(seed, training=False, first_batch=first_batch)
+            return self._batches(records, seeds)
+
+    def validation_dataset(self, source: RowSource, batch_size: int) -> tf.data.Dataset:
+        """Return the rows held out, in order, with the same masks every time.
+
+        Args:
+            source: the rows.
+            batch_size: int, rows of a batch; the last one may be smaller.
+        """
+        with tf.device("CPU:0"):
+            records = source.held_out().batch(batch_size)
+            batches = self._batches(records, batch_seeds(VALIDATION_SEED, training=False))
+            # At the end of a dataset of unknown length Keras runs a step without data, which counts
+            # in some of its means.
+            count = -(-source.held_out_rows // batch_size)
+            return batches.apply(tf.data.experimental.assert_cardinality(count))
+
+    def _batches(self, records: tf.data.Dataset, seeds: tf.data.Dataset) -> tf.data.Dataset:
+        pairs = tf.data.Dataset.zip(records, seeds)
+        return pairs.map(self.batch, tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
+
+    def _next_tokens(self, rows: dict[str, Any]) -> Batch:
+        is_real = rows[PADDING_MASK]
+        features = {name: rows[name][:, :-1] for name in self.input_names}
+        return features, rows[TOKEN_IDS][:, 1:], tf.cast(is_real[:, 1:], tf.float32)

@@ -1,0 +1,52 @@
+"""Signals that ask a run to stop, kept until it is at a place where nothing is lost."""
+
+import signal
+import threading
+from types import FrameType
+from typing import Any
+
+
+class StopSignals:
+    """Notes SIGTERM and SIGINT while the block runs, where they would end the process at once.
+
+    A second one is not waited for. Outside the main thread, where Python allows no handlers,
+    nothing is noted.
+
+    Attributes:
+        received: int, the signal; None if there was none.
+    """
+
+    def __init__(self) -> None:
+        """Nothing has come yet."""
+        self.received: int | None = None
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> "StopSignals":
+        """Begin to note signals."""
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGTERM, signal.SIGINT):
+                self._before[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        """Leave signals to those who had them before."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before.clear()
+
+    def stop(self) -> None:
+        """Raise what the signal that was received means; do nothing if there was none.
+
+        Raises:
+            KeyboardInterrupt: for SIGINT.
+            SystemExit: for SIGTERM, with the exit code of a process that it ended.
+        """
+        if self.received == signal.SIGINT:
+            raise KeyboardInterrupt
+        if self.received is not None:
+            raise SystemExit(128 + self.received)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        again, self.received = self.received is not None, number
+        if again:
+            self.stop()

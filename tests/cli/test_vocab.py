@@ -1,0 +1,27 @@
+import json
+
+TEXT = "the films were played\nplaying films 好电影\n\nthe greatest film\n" * 5
+
+
+def test_a_vocabulary_is_made(command, tmp_path):
+    (tmp_path / "corpus.txt").write_text(TEXT, encoding="utf-8")
+    result = command("vocab", tmp_path, "--size", 80, "--output", tmp_path / "v" / "vocab.txt")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith(f"{sum(1 for _ in open_lines(tmp_path))} entries (wordpiece)")
+    options = ("--kind", "byte-bpe", "--json")
+    result = command("vocab", tmp_path, "--size", 300, "--output", tmp_path / "bpe", *options)
+    assert json.loads(result.stdout)["kind"] == "byte-bpe"
+    assert (tmp_path / "bpe" / "merges.txt").is_file()
+
+
+def open_lines(folder):
+    return (folder / "v" / "vocab.txt").read_text(encoding="utf-8").splitlines()
+
+
+def test_wrong_bytes_are_told(command, tmp_path):
+    (tmp_path / "corpus.txt").write_bytes(b"b\xe4d b\xe4d\n")
+    arguments = ("vocab", tmp_path / "corpus.txt", "--size", 20, "--output", tmp_path / "v.txt")
+    result = command(*arguments)
+    assert result.exit_code == 1
+    assert "corpus.txt, line 1: byte 2 of the line is not UTF-8" in result.stderr
+    assert command(*arguments, "--errors", "replace").exit_code == 0

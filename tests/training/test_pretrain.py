@@ -1,0 +1,152 @@
+import json
+import os
+
+import numpy as np
+import pytest
+
+from kerazoo import BertPretrainer, CausalLM, MaskedLM, TextClassifier
+from kerazoo.training import pretrain as module
+from kerazoo.training.pretrain import pretrain, summary
+from kerazoo.training.pretrain_config import PretrainConfig
+from kerazoo.training.progress import Progress
+
+SHORT = PretrainConfig(steps=2, batch_size=5)
+
+
+def test_a_new_bert_from_shards(make_shards, tmp_path, capsys):
+    data = make_shards("bert")
+    result = pretrain(str(data), tmp_path / "out", SHORT, size="tiny", progress=Progress())
+    metrics = json.loads((result.folder / "metrics.json").read_text())
+    assert metrics == result.metrics
+    assert metrics["task"] == "bert-pretraining"
+    assert metrics["train_rows"] + metrics["validation_rows"] > 100
+    for part in ("masked_lm", "next_sentence"):
+        assert metrics[f"{part}_loss"] > 0
+        assert 0 <= metrics[f"{part}_accuracy"] <= 1
+    assert metrics["evaluations"][-1]["step"] == metrics["steps"] == 2
+    assert metrics["tokens_per_second"] > 0
+    settings = PretrainConfig.from_file(result.folder / "training_config.json")
+    assert settings == SHORT
+    assert sorted(os.listdir(tmp_path)) == ["out"]
+    assert not (result.folder / ".unfinished").exists()
+    task = BertPretrainer.from_preset(result.folder)
+    assert task.backbone.config.max_sequence_length == 19
+    said = capsys.readouterr().err
+    assert "rows are held out" in said
+    assert "step 2/2: " in said
+    assert summary(metrics).startswith("2 steps, masked lm accuracy 0.")
+
+
+def test_heads_are_kept_and_measured_first(make_shards, tmp_path):
+    first = pretrain(str(make_shards("bert")), tmp_path / "first", SHORT, size="tiny")
+    data = str(make_shards("bert-mlm"))
+    config = PretrainConfig(steps=1, batch_size=5, masking="whole_word")
+    second = pretrain(data, tmp_path / "second", config, preset=str(first.folder)).metrics
+    assert [entry["step"] for entry in second["evaluations"]] == [0, 1]
+    assert second["loss"] == pytest.approx(np.log(second["perplexity"]))
+    before = BertPretrainer.from_preset(first.folder).masked_lm_head.dense.kernel.numpy()
+    after = MaskedLM.from_preset(tmp_path / "second").masked_lm_head.dense.kernel.numpy()
+    # One step at most moves a weight by the rate (and decay).
+    assert 0 < np.abs(after - before).max() < 2e-4
+    assert TextClassifier.from_preset(tmp_path / "second", labels=["a", "b"])
+
+
+def test_gpt_from_raw_text(corpus_file, tiny_bpe_tokenizer, make_tiny_causal_lm, tmp_path):
+    make_tiny_causal_lm().save_to_preset(tmp_path / "gpt")
+    config = PretrainConfig(steps=1, batch_size=5, sequence_length=19, validation_fraction=0)
+    result = pretrain(
+        [corpus_file],
+        tmp_path / "out",
+        config,
+        preset=str(tmp_path / "gpt"),
+        validation=corpus_file,
+    )
+    assert result.metrics["task"] == "causal-lm"
+    assert result.metrics["sequence_length"] == 19
+    assert result.metrics["perplexity"] > 1
+    assert "perplexity" in summary(result.metrics)
+    assert CausalLM.from_preset(tmp_path / "out").preprocessor.sequence_length == 19
+
+
+def test_without_validation_the_training_is_reported(make_shards, tmp_path):
+    config = PretrainConfig(steps=1, batch_size=5, validation_fraction=0)
+    metrics = pretrain(str(make_shards("bert-mlm")), tmp_path / "out", config, size="tiny").metrics
+    assert metrics["validation_rows"] == 0
+    assert metrics["loss"] == pytest.approx(np.log(metrics["perplexity"]))
+    assert "held out" not in summary(metrics)
+
+
+def test_logs_for_tensorboard(make_shards, tmp_path):
+    pytest.importorskip("tensorboard")
+    logs = tmp_path / "logs"
+    pretrain(
+        str(make_shards("bert-mlm")), tmp_path / "out", SHORT, size="tiny", tensorboard=str(logs)
+    )
+    assert {path.parent.name for path in logs.rglob("events.*")} == {"train", "validation"}
+
+
+@pytest.fixture
+def no_model(monkeypatch):
+    """Making a model is an error: what is wrong must be told before."""
+
+    def refuse(*arguments):
+        raise AssertionError("the model was made")
+
+    monkeypatch.setattr(module, "new_task", refuse)
+    monkeypatch.setattr(module, "load_task", refuse)
+
+
+def test_tensorboard_that_is_not_installed_is_told_first(
+    make_shards, tmp_path, monkeypatch, no_model
+):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'kerazoo\[tensorboard\]'"):
+        pretrain(str(make_shards("bert")), tmp_path / "out", size="tiny", tensorboard="logs")
+
+
+@pytest.mark.parametrize("names", [{}, {"preset": "a", "size": "tiny"}])
+def test_a_checkpoint_or_a_size(no_model, names, tmp_path):
+    with pytest.raises(ValueError, match="Name the checkpoint .* or a `size`"):
+        pretrain("data", tmp_path / "out", **names)
+
+
+def test_an_output_that_is_not_free_is_told_first_and_kept(no_model, make_shards, tmp_path):
+    (tmp_path / "config.json").write_text("precious")
+    with pytest.raises(FileExistsError, match="something at the output path"):
+        pretrain(str(make_shards("bert")), tmp_path, size="tiny")
+    assert os.listdir(tmp_path) == ["config.json"]
+
+
+def test_an_unknown_size_and_missing_texts_are_told_first(no_model, make_shards, tmp_path):
+    with pytest.raises(ValueError, match="size='minny'"):
+        pretrain(str(make_shards("bert")), tmp_path / "out", size="minny")
+    with pytest.raises(FileNotFoundError, match="no file or folder missing.txt"):
+        pretrain(str(make_shards("bert")), tmp_path / "out", size="tiny", validation="missing.txt")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_failed_run_leaves_nothing_and_an_unfinished_one_is_gone_on_with(
+    make_shards, tmp_path, monkeypatch
+):
+    data, out = str(make_shards("bert-mlm")), tmp_path / "out"
+
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    config = PretrainConfig(steps=2, batch_size=5, checkpoint_every=1, validation_fraction=0)
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space"):
+        patch.setattr("kerazoo.training.checkpoint_writer.write_checkpoint", full)
+        pretrain(data, out, config, size="tiny")
+    assert not out.exists()
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space"):
+        patch.setattr(module, "write_run", full)
+        pretrain(data, out, config, size="tiny")
+    with pytest.raises(FileExistsError, match="unfinished run"):
+        pretrain(data, out, config, size="tiny")
+    with pytest.raises(ValueError, match="Received: steps=3 instead of 2"):
+        pretrain(
+            data, out, PretrainConfig(**{**vars(config), "steps": 3}), size="tiny", resume=True
+        )
+    metrics = pretrain(data, out, config, size="tiny", resume=True).metrics
+    assert [entry["step"] for entry in metrics["evaluations"]] == [2]
+    assert MaskedLM.from_preset(out)

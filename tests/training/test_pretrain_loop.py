@@ -1,0 +1,118 @@
+"""These run on JAX too: an interrupted run has to reach the weights of one that was not."""
+
+import os
+import signal
+
+import keras
+import numpy as np
+import pytest
+
+from kerazoo import BertPretrainer, MaskedLM
+from kerazoo.data.manifest import read_manifest
+from kerazoo.data.shard_rows import ShardRows
+from kerazoo.preprocessing.bert_pretrainer import BertPretrainerPreprocessor
+from kerazoo.preprocessing.masked_lm import MaskedLMPreprocessor
+from kerazoo.training.checkpoint import checkpoint_files
+from kerazoo.training.optimizer import decays
+from kerazoo.training.pretrain_config import PretrainConfig
+from kerazoo.training.pretrain_loop import train_steps
+from kerazoo.training.step_progress import StepProgress
+from kerazoo.training.unfinished_run import UnfinishedRun
+
+CONFIG = PretrainConfig(
+    steps=7, batch_size=5, learning_rate=0.01, evaluate_every=4, checkpoint_every=2, seed=3
+)
+
+
+@pytest.fixture
+def rows(make_shards):
+    folder = make_shards("bert-mlm")
+    return ShardRows(folder, read_manifest(folder), held_out_fraction=0.1, group_rows=30, seed=3)
+
+
+@pytest.fixture
+def make_task(make_tiny_backbone, tiny_tokenizer):
+    def make():
+        backbone = make_tiny_backbone(max_sequence_length=19, dropout=0.2)
+        return MaskedLM(backbone, MaskedLMPreprocessor(tiny_tokenizer, sequence_length=19))
+
+    return make
+
+
+@pytest.fixture
+def train(make_task, rows, tmp_path):
+    def in_folder(name):
+        folder = UnfinishedRun(tmp_path / name, resume=True)
+        folder.begin({})
+        task = make_task()
+        history = train_steps(task, rows, rows, folder, CONFIG)
+        return task, history
+
+    return in_folder
+
+
+def at_step(monkeypatch, step, action):
+    """Do something when a step is done."""
+    original = StepProgress.on_train_batch_end
+
+    def then_act(self, batch, logs=None):
+        original(self, batch, logs)
+        if self.step == step:
+            action()
+
+    monkeypatch.setattr(StepProgress, "on_train_batch_end", then_act)
+
+
+def fail():
+    raise RuntimeError("killed")
+
+
+def without_times(history):
+    times = ("seconds", "tokens_per_second")
+    return [{k: v for k, v in entry.items() if k not in times} for entry in history]
+
+
+def test_an_interrupted_run_reaches_the_same_weights(train, monkeypatch, tmp_path):
+    whole, history = train("whole")
+    assert [entry["step"] for entry in history] == [4, 7]
+    assert history[-1]["val_loss"] != history[0]["val_loss"]
+    with monkeypatch.context() as patch, pytest.raises(SystemExit):
+        # In the middle between two evaluations, and between two checkpoints.
+        at_step(patch, 3, lambda: os.kill(os.getpid(), signal.SIGTERM))
+        train("parts")
+    folder = tmp_path / "parts" / ".unfinished"
+    assert checkpoint_files(folder)[-1].stem == "step-000000003"
+    with monkeypatch.context() as patch, pytest.raises(RuntimeError):
+        # After a checkpoint at an evaluation.
+        at_step(patch, 5, fail)
+        train("parts")
+    assert checkpoint_files(folder)[-1].stem == "step-000000004"
+    parts, later = train("parts")
+    assert without_times(later) == without_times(history)
+    state = [[*task.variables, *task.optimizer.variables] for task in (whole, parts)]
+    for a, b in zip(*state, strict=True):
+        assert a.path == b.path
+        np.testing.assert_array_equal(*map(keras.ops.convert_to_numpy, (a, b)), err_msg=a.path)
+
+
+def test_biases_and_norms_alone_are_not_decayed(make_tiny_backbone, tiny_tokenizer):
+    backbone = make_tiny_backbone(num_layers=1)
+    preprocessor = BertPretrainerPreprocessor(tiny_tokenizer, sequence_length=9)
+    task = BertPretrainer(backbone, preprocessor)
+    undecayed = [v.path for v in task.trainable_variables if not decays(v)]
+    print("\n".join(undecayed))
+    assert all(path.endswith(("bias", "gamma", "beta")) for path in undecayed)
+    decayed = [v.path for v in task.trainable_variables if decays(v)]
+    assert all(path.endswith(("kernel", "embeddings")) for path in decayed), decayed
+    # A layer has four projections, two dense layers (a bias each) and two norms of two.
+    embeddings, pooler, head, next_sentence = 2, 1, 1 + 2 + 1, 1
+    assert len(undecayed) == 10 + embeddings + pooler + head + next_sentence
+
+
+def test_measuring_before_the_first_step(make_task, rows, tmp_path):
+    folder = UnfinishedRun(tmp_path / "out", resume=False)
+    folder.begin({})
+    config = PretrainConfig(steps=1, batch_size=5)
+    history = train_steps(make_task(), rows, rows, folder, config, evaluate_first=True)
+    assert [entry["step"] for entry in history] == [0, 1]
+    assert set(history[0]) < set(history[1])

@@ -1,0 +1,49 @@
+import os
+import signal
+import threading
+
+import pytest
+
+from kerazoo.training.stop_signals import StopSignals
+
+
+def send(number):
+    os.kill(os.getpid(), number)
+
+
+@pytest.mark.parametrize(
+    ("number", "error"), [(signal.SIGTERM, SystemExit), (signal.SIGINT, KeyboardInterrupt)]
+)
+def test_a_signal_is_kept_until_it_is_asked_for(number, error):
+    before = signal.getsignal(number)
+    with StopSignals() as signals:
+        signals.stop()
+        send(number)
+        assert signals.received == number
+        with pytest.raises(error) as raised:
+            signals.stop()
+    assert signal.getsignal(number) is before
+    if error is SystemExit:
+        assert raised.value.code == 143
+
+
+def test_a_second_one_does_not_wait():
+    with StopSignals() as signals:
+        send(signal.SIGTERM)
+        with pytest.raises(KeyboardInterrupt):
+            send(signal.SIGINT)
+        assert signals.received == signal.SIGINT
+
+
+def test_other_threads_have_no_handlers():
+    before = signal.getsignal(signal.SIGTERM)
+    seen = []
+
+    def enter():
+        with StopSignals() as signals:
+            seen.append((signals.received, signal.getsignal(signal.SIGTERM)))
+
+    thread = threading.Thread(target=enter)
+    thread.start()
+    thread.join()
+    assert seen == [(None, before)]
