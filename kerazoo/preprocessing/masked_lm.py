@@ -13,7 +13,7 @@ from kerazoo.preprocessing.flagged_ids import with_flags, without_flags
 from kerazoo.preprocessing.masking.masker import Masker, check_has_mask_token
 from kerazoo.preprocessing.masking.seeds import batch_seeds, seed_of_texts, to_seed
 from kerazoo.preprocessing.masking.selection_count import selection_count
-from kerazoo.preprocessing.masking.slots import fill_slots
+from kerazoo.preprocessing.masking.slots import Slots
 from kerazoo.preprocessing.packing import pack
 from kerazoo.tokenizers.base import Tokenizer
 
@@ -85,7 +85,7 @@ class MaskedLMPreprocessor(Preprocessor):
         self.pad_to_multiple_of = pad_to_multiple_of
         self.segmented = segmented
         self.seed = seed
-        self._masking_options = {
+        self._masking_options: dict[str, Any] = {
             "masking": masking,
             "mask_selection_rate": mask_selection_rate,
             "mask_selection_length": mask_selection_length,
@@ -227,6 +227,8 @@ class MaskedLMPreprocessor(Preprocessor):
         features = self._pack([self.tokenizer.tokenize(part) for part in texts_of(x)])
         is_mask = features[TOKEN_IDS] == self.tokenizer.mask_token_id
         counts = tf.math.count_nonzero(is_mask, axis=1)
-        slots = tf.reduce_max(tf.concat([counts, tf.zeros([1], tf.int64)], axis=0))
-        positions, is_used = fill_slots(is_mask, tf.where(is_mask), slots)
-        return {**features, MASK_POSITIONS: positions}, tf.cast(is_used, tf.float32)
+        most = tf.reduce_max(tf.concat([counts, tf.zeros([1], tf.int64)], axis=0))
+        chosen = tf.where(is_mask)
+        slots = Slots.of_chosen(chosen, tf.size(counts, out_type=tf.int64), most)
+        weights = slots.fill(tf.ones_like(chosen[:, 0], tf.float32))
+        return {**features, MASK_POSITIONS: slots.fill(tf.cast(chosen[:, 1], tf.int32))}, weights

@@ -47,6 +47,7 @@ class Task(_TaskBase):
             any checkpoint fits: those of pre-training, which several tasks share.
     """
 
+    preprocessor: Any
     task_name: ClassVar[str]
     preprocessor_cls: ClassVar[type[Preprocessor]]
     needs_labels: ClassVar[bool] = True

@@ -9,6 +9,7 @@ from kerazoo.conversion.google_tf1 import (
     find_google_checkpoint,
     open_google_tf1,
     read_google_config,
+    read_google_task,
     read_google_tokenizer,
 )
 from kerazoo.conversion.loading import load_weights
@@ -116,6 +117,21 @@ def test_the_heads_of_pretraining(tensors, write, make_tiny_bert_pretrainer):
     output = heads["cls/seq_relationship/output_weights"]
     np.testing.assert_array_equal(values["next_sentence/kernel"], output.T)
     np.testing.assert_array_equal(values["masked_lm/bias"], heads["cls/predictions/output_bias"])
+
+
+@pytest.mark.parametrize(
+    ("names", "task"),
+    [
+        (HEADS, "bert-pretraining"),
+        (["cls/predictions/output_bias"], "masked-lm"),
+        (["cls/seq_relationship/output_weights"], None),
+        (["output_weights"], None),
+    ],
+)
+def test_the_heads_say_the_task(write, tmp_path, names, task):
+    assert read_google_task(tmp_path) is None
+    folder = write({name: np.zeros(2, np.float32) for name in names})
+    assert read_google_task(folder) == task
 
 
 def test_the_released_checkpoint_or_the_last_step_is_taken(tensors, write, tmp_path):
