@@ -11,7 +11,7 @@ from kerazoo.data import prepare_worker
 
 def test_a_process_starts_without_anything_heavy():
     script = (
-        "import sys, kerazoo.data.prepare_worker\n"
+        "import sys, kerazoo.data.prepare_worker, kerazoo.data.shard\n"
         "print([m for m in ('tensorflow', 'keras', 'numpy') if m in sys.modules])"
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
