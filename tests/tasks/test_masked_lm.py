@@ -117,6 +117,7 @@ def test_row_weights_and_datasets_of_pairs(make_tiny_masked_lm):
     assert task.pairs is False
 
 
+@pytest.mark.compiled
 def test_it_learns_what_stands_where(make_tiny_masked_lm):
     task = make_tiny_masked_lm()
     task.compile(optimizer=keras.optimizers.Adam(1e-2))
