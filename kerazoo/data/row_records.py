@@ -9,11 +9,12 @@ import numpy as np
 
 from kerazoo.data.document_blocks import Block
 from kerazoo.data.full_sentences import full_sentence_rows
-from kerazoo.data.manifest import Counts, TokenizerDescription, row_format
+from kerazoo.data.manifest import TokenizerDescription, row_format
 from kerazoo.data.next_sentence import sentence_pairs
 from kerazoo.data.objectives import BERT, GPT
 from kerazoo.data.prepare_settings import PrepareSettings
 from kerazoo.data.segmenters import make_segmenter
+from kerazoo.data.shard import Counts
 from kerazoo.data.static_masks import StaticMasks
 from kerazoo.data.token_block import TokenBlock, tokenize_documents, tokenize_segments
 
