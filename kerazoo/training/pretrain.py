@@ -107,7 +107,8 @@ def pretrain(
             evaluate_first=preset is not None,
         )
     except BaseException:
-        run.discard_if_nothing_is_saved()
+        if run.keep_if_saved():
+            progress.say("What was done is kept; the same command with --resume goes on with it.")
         raise
     metrics = {
         "task": task.task_name,
