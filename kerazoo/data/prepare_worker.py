@@ -63,7 +63,9 @@ def write_in_processes(
 def _without_the_callers_script() -> Iterator[None]:
     """Hide the script that runs: a new process would run it again if it has no main guard."""
     main = vars(sys.modules["__main__"])
-    hidden = {name: main.pop(name) for name in ("__file__", "__spec__") if name in main}
+    hidden: dict[str, Any] = {
+        name: main.pop(name) for name in ("__file__", "__spec__") if name in main
+    }
     main["__spec__"] = None
     try:
         yield

@@ -178,9 +178,7 @@ class Masker:
         where = tf.random.split(tf.cast(seed, tf.int32), 2)[0]
         return self._choose(features, self._words(features, word_starts), where)
 
-    def _choose(
-        self, features: dict[str, tf.Tensor], words: Units | None, seed: tf.Tensor
-    ) -> Chosen:
+    def _choose(self, features: dict[str, tf.Tensor], words: Any, seed: tf.Tensor) -> Chosen:
         lengths = tf.reduce_sum(features[PADDING_MASK], axis=1)
         limit = self.mask_selection_length
         counts = selection_counts(lengths, self.mask_selection_rate, limit)
