@@ -103,7 +103,8 @@ def _take(
         missing = missing - tf.reduce_max(tf.where(fits, total, 0), axis=1)
         taken = tf.where(fits, _TAKEN + 1 + number, 0)
         sizes = tf.tensor_scatter_nd_max(sizes, reached[..., tf.newaxis], taken)
-        return number + 1, sizes, missing
+        # A batch of a known size keeps it, as a loop demands.
+        return number + 1, sizes, tf.ensure_shape(missing, counts.shape)
 
     _, sizes, missing = tf.while_loop(is_going_on, take_one, (0, sizes, counts))
     return Visited(tf.maximum(sizes[:-longest] - _TAKEN, 0), missing)

@@ -58,7 +58,12 @@ def _accept_what_fits(
         fits = is_left & (total <= missing[:, tf.newaxis])
         missing = missing - tf.reduce_max(tf.where(fits, total, nothing), axis=1)
         is_left = is_left & ~fits & (sizes <= missing[:, tf.newaxis])
-        return is_accepted | fits, missing, is_left
+        # A batch of a known size keeps it, as a loop demands.
+        return (
+            tf.ensure_shape(is_accepted | fits, order.shape),
+            tf.ensure_shape(missing, counts.shape),
+            tf.ensure_shape(is_left, order.shape),
+        )
 
     is_left = (order != NOT_VISITED) & (sizes <= counts[:, tf.newaxis])
     state = tf.zeros_like(is_left), counts, is_left

@@ -122,6 +122,18 @@ def test_eighty_ten_ten_in_every_kind(options):
     assert chi_square(counts, [share * total for share in expected]) < 13.8
 
 
+@pytest.mark.parametrize("options", MASKINGS[1:4])
+@pytest.mark.parametrize("rows", [1, 3])
+def test_batches_of_a_known_size_keep_it(options, rows):
+    batch = random_batch(rows + 1, 29, seed=5)
+    features = {key: value[1:] for key, value in batch.features.items()}
+    expected = make_masker(**options).mask(features, batch.word_starts[1:], SEED)
+    dataset = tf.data.Dataset.from_tensors((features, batch.word_starts[1:]))
+    masked = dataset.map(lambda x, starts: make_masker(**options).mask(x, starts, SEED))
+    for a, b in zip(*map(tf.nest.flatten, (next(iter(masked)), expected)), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
 def test_unselectable_tokens_and_their_words_are_left_alone():
     batch = random_batch(200, 53, seed=7)
     never = (7, 8, 9)
