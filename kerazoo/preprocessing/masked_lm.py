@@ -10,10 +10,10 @@ from kerazoo.axes import MASK_POSITIONS, TOKEN_IDS
 from kerazoo.checks import check_positive
 from kerazoo.preprocessing.base import Preprocessor, texts_of
 from kerazoo.preprocessing.flagged_ids import with_flags, without_flags
+from kerazoo.preprocessing.masking.chosen import Chosen
 from kerazoo.preprocessing.masking.masker import Masker, check_has_mask_token
 from kerazoo.preprocessing.masking.seeds import batch_seeds, seed_of_texts, to_seed
 from kerazoo.preprocessing.masking.selection_count import selection_count
-from kerazoo.preprocessing.masking.slots import Slots
 from kerazoo.preprocessing.packing import pack
 from kerazoo.tokenizers.base import Tokenizer
 
@@ -226,9 +226,7 @@ class MaskedLMPreprocessor(Preprocessor):
     def _fill_features(self, x: Any) -> tuple[dict[str, tf.Tensor], tf.Tensor]:
         features = self._pack([self.tokenizer.tokenize(part) for part in texts_of(x)])
         is_mask = features[TOKEN_IDS] == self.tokenizer.mask_token_id
-        counts = tf.math.count_nonzero(is_mask, axis=1)
-        most = tf.reduce_max(tf.concat([counts, tf.zeros([1], tf.int64)], axis=0))
-        chosen = tf.where(is_mask)
-        slots = Slots.of_chosen(chosen, tf.size(counts, out_type=tf.int64), most)
-        weights = slots.fill(tf.ones_like(chosen[:, 0], tf.float32))
-        return {**features, MASK_POSITIONS: slots.fill(tf.cast(chosen[:, 1], tf.int32))}, weights
+        positions = tf.where(tf.reshape(is_mask, [-1]))[:, 0]
+        rows = Chosen(positions, 1 + tf.range(tf.size(positions))).in_rows(is_mask)
+        positions = rows.in_slots(tf.cast(rows.positions, tf.int32), slots=None)
+        return {**features, MASK_POSITIONS: positions}, rows.weights(slots=None)

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
+from kerazoo.preprocessing.masking.chosen import Chosen
 from kerazoo.preprocessing.masking.visiting_order import (
-    cut_to_limit,
+    NOT_VISITED,
+    Visited,
+    choose_in_random_order,
     first_visits,
-    visit_in_random_order,
 )
 from kerazoo.preprocessing.word_boundaries import Units
 
@@ -23,22 +25,7 @@ def select_ngrams(
     limit: int,
     seed: tf.Tensor,
     weights: Sequence[float] = NGRAM_WEIGHTS,
-) -> tf.Tensor:
-    """Choose n-grams; see `number_ngrams`.
-
-    Returns:
-        (batch, seq) bool.
-    """
-    return number_ngrams(units, counts, limit, seed, weights) > 0
-
-
-def number_ngrams(
-    units: Units,
-    counts: tf.Tensor,
-    limit: int,
-    seed: tf.Tensor,
-    weights: Sequence[float] = NGRAM_WEIGHTS,
-) -> tf.Tensor:
+) -> Chosen:
     """Choose n-grams that start in random order and do not overlap.
 
     Starts are visited in random order. A start that is chosen already is passed over. Else a
@@ -54,17 +41,15 @@ def number_ngrams(
         weights: the shares of the lengths 1, 2, …; they sum to 1.
 
     Returns:
-        (batch, seq) int32, 0 where nothing is chosen; tokens of one n-gram have the same number,
-        no other n-gram of the row has it.
+        The chosen tokens; those of one n-gram have a number that no other of the row has.
     """
     seeds = tf.random.split(seed, 3)
 
-    def visit(order: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    def visit(order: tf.Tensor, to_the_end: bool) -> Visited:
         lengths = _draw_lengths(order, limit, weights, seeds[1:])
         return _take(units, order, lengths, counts, len(weights))
 
-    visits = visit_in_random_order(units, counts, limit, seeds[0], visit)
-    return cut_to_limit(units, visits, limit)
+    return choose_in_random_order(units, counts, limit, seeds[0], visit)
 
 
 def _draw_lengths(
@@ -90,7 +75,7 @@ def _draw_lengths(
 
 def _take(
     units: Units, order: tf.Tensor, lengths: tf.Tensor, counts: tf.Tensor, longest: int
-) -> tuple[tf.Tensor, tf.Tensor]:
+) -> Visited:
     """Visit starts one after another, all rows of the batch at once.
 
     `sizes` holds the tokens of each unit, and at least `_TAKEN` for one that is not free: its
@@ -99,7 +84,7 @@ def _take(
     """
     offsets = tf.range(longest)
     # No start: the last of the padding behind all units, which is never free.
-    starts = tf.transpose(tf.where(order >= 0, order, tf.size(units.size)))
+    starts = tf.transpose(tf.where(order != NOT_VISITED, order, tf.size(units.size)))
     reach = starts[..., tf.newaxis] + offsets
     is_beyond = offsets >= tf.transpose(lengths)[..., tf.newaxis]
     beyond = tf.where(is_beyond, _TAKEN, 0)
@@ -121,4 +106,4 @@ def _take(
         return number + 1, sizes, missing
 
     _, sizes, missing = tf.while_loop(is_going_on, take_one, (0, sizes, counts))
-    return tf.maximum(sizes[:-longest] - _TAKEN, 0), missing
+    return Visited(tf.maximum(sizes[:-longest] - _TAKEN, 0), missing)
