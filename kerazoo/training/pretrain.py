@@ -88,23 +88,12 @@ def pretrain(
     task = make(preset or size or "", *what)
     if task.load_report is not None:
         progress.say(str(task.load_report))
-    described = {
-        "preset": preset,
-        "size": size,
-        "data": list(source.paths),
-        "validation": validation,
-    }
+    named = {"preset": preset, "size": size, "validation": validation}
+    described = {**named, "data": list(source.paths)}
     run.begin({**described, "rows": rows.fingerprint, **dataclasses.asdict(config)})
     try:
         history = train_steps(
-            task,
-            rows,
-            measured,
-            run,
-            config,
-            callbacks,
-            progress,
-            evaluate_first=preset is not None,
+            task, rows, measured, run, config, callbacks, progress, evaluate_first=bool(preset)
         )
     except BaseException:
         if run.keep_if_saved():
@@ -112,12 +101,10 @@ def pretrain(
         raise
     metrics = {
         "task": task.task_name,
-        "objective": settings.objective,
         **described,
         **_counts(task, rows, measured, settings, config),
         "evaluations": history,
         **_measured(history, measured is not None),
-        "tokens_per_second": _tokens_per_second(history),
         "seconds": round(time.perf_counter() - began, 1),
     }
     write_run(task, metrics, config, Path(output))
@@ -193,6 +180,7 @@ def _counts(
     """Return how much of what there was."""
     steps = config.total_steps(rows.training_rows)
     return {
+        "objective": settings.objective,
         "train_rows": rows.training_rows,
         "validation_rows": measured.held_out_rows if measured else 0,
         "sequence_length": settings.sequence_length,
@@ -210,7 +198,7 @@ def _measured(history: list[dict[str, Any]], has_validation: bool) -> dict[str, 
     if "perplexity" in last:
         # Keras averages the batches' means; the perplexity's mean runs over tokens.
         last["loss"] = math.log(last["perplexity"])
-    return last
+    return {**last, _SPEED: _tokens_per_second(history)}
 
 
 def _tokens_per_second(history: list[dict[str, Any]]) -> int | None:
