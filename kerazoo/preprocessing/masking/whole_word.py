@@ -57,6 +57,8 @@ def _accept_what_fits(
         # Totals only grow, so the words that fit are those before the first that does not.
         fits = is_left & (total <= missing[:, tf.newaxis])
         missing = missing - tf.reduce_max(tf.where(fits, total, nothing), axis=1)
+        # A loop's state keeps its shape; that of a single row would be forgotten.
+        missing = tf.ensure_shape(missing, counts.shape)
         is_left = is_left & ~fits & (sizes <= missing[:, tf.newaxis])
         return is_accepted | fits, missing, is_left
 
