@@ -79,7 +79,7 @@ def choose_in_random_order(
 
 def first_visits(limit: int) -> int:
     """Return how many units of a row are visited at first."""
-    return limit + limit // 4 + 4
+    return limit + 4
 
 
 def _random_keys(units: Units, seed: tf.Tensor) -> tf.Tensor:
