@@ -16,6 +16,7 @@ from kerazoo.preprocessing.word_boundaries import Units
 NGRAM_WEIGHTS = (0.4, 0.3, 0.2, 0.1)
 """How often n-grams of length 1, 2, 3 and 4 are drawn."""
 
+_AT_ONCE = 2  # visits in one pass of the loop, which has a cost of its own
 _TAKEN = 1 << 20  # more tokens than any row has; units that are not free have this size
 
 
@@ -78,32 +79,34 @@ def _take(
 ) -> Visited:
     """Visit starts one after another, all rows of the batch at once.
 
-    `sizes` holds the tokens of each unit, and at least `_TAKEN` for one that is not free: its
+    `sizes` holds the tokens of each unit, and at least `_TAKEN` for one that is not free: the
     running total over the units of an n-gram then exceeds every row's rest from the first on that
-    is taken, too much, or beyond the drawn length.
+    is taken or too much. What is beyond the drawn length is read as a unit that is never free.
     """
-    offsets = tf.range(longest)
-    # No start: the last of the padding behind all units, which is never free.
-    starts = tf.transpose(tf.where(order != NOT_VISITED, order, tf.size(units.size)))
-    reach = starts[..., tf.newaxis] + offsets
-    is_beyond = offsets >= tf.transpose(lengths)[..., tf.newaxis]
-    beyond = tf.where(is_beyond, _TAKEN, 0)
+    never_free = tf.size(units.size)
     sizes = tf.where(units.is_candidate, units.size, _TAKEN)
     sizes = tf.pad(sizes, [[0, longest]], constant_values=_TAKEN)
+    starts = tf.transpose(tf.where(order != NOT_VISITED, order, never_free))
+    offsets = tf.range(longest)
+    is_within = offsets < tf.transpose(lengths)[..., tf.newaxis]
+    reach = tf.where(is_within, starts[..., tf.newaxis] + offsets, never_free)
+    reach = tf.pad(reach, [[0, _AT_ONCE - 1], [0, 0], [0, 0]], constant_values=never_free)
 
     def is_going_on(number: tf.Tensor, sizes: tf.Tensor, missing: tf.Tensor) -> tf.Tensor:
-        return (number < tf.shape(reach)[0]) & tf.reduce_any(missing > 0)
+        return (number < tf.shape(starts)[0]) & tf.reduce_any(missing > 0)
 
-    def take_one(
+    def take_some(
         number: tf.Tensor, sizes: tf.Tensor, missing: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        reached = reach[number]
-        total = tf.cumsum(tf.maximum(tf.gather(sizes, reached), beyond[number]), axis=1)
-        fits = total <= missing[:, tf.newaxis]
-        missing = missing - tf.reduce_max(tf.where(fits, total, 0), axis=1)
-        taken = tf.where(fits, _TAKEN + 1 + number, 0)
-        sizes = tf.tensor_scatter_nd_max(sizes, reached[..., tf.newaxis], taken)
-        return number + 1, sizes, missing
+        for _ in range(_AT_ONCE):
+            reached = reach[number]
+            total = tf.cumsum(tf.gather(sizes, reached), axis=1)
+            fits = total <= missing[:, tf.newaxis]
+            missing = missing - tf.reduce_max(tf.where(fits, total, 0), axis=1)
+            number += 1
+            taken = tf.where(fits, _TAKEN + number, 0)
+            sizes = tf.tensor_scatter_nd_max(sizes, reached[..., tf.newaxis], taken)
+        return number, sizes, missing
 
-    _, sizes, missing = tf.while_loop(is_going_on, take_one, (0, sizes, counts))
+    _, sizes, missing = tf.while_loop(is_going_on, take_some, (0, sizes, counts))
     return Visited(tf.maximum(sizes[:-longest] - _TAKEN, 0), missing)
