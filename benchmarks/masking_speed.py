@@ -40,13 +40,15 @@ PREPARED = 8  # batches that are not timed: a `tf.data` pipeline prepares some w
 # ---- the sides, each in a process of its own ----------------------------------------------------
 
 
-def make_side(library: str, vocabulary: str, texts: str, lines: int, segment: bool) -> Any:
+def make_side(
+    library: str, vocabulary: str, texts: str, lines: int, segment: bool, folder: str
+) -> Any:
     """Load one library and return what answers `of=NAME` with seconds, tokens and masks."""
     import time
 
     chosen = read_lines(Path(texts), lines)
     make = {"kerazoo": _kerazoo, "KerasHub": _kerashub, "transformers": _transformers}[library]
-    pipelines = make(Path(vocabulary), chosen, segment)
+    pipelines = make(Path(vocabulary), chosen, segment, Path(folder))
 
     def answer(of: str) -> list[float]:
         iterator, count = pipelines[of]
@@ -60,7 +62,7 @@ def make_side(library: str, vocabulary: str, texts: str, lines: int, segment: bo
     return answer
 
 
-def _kerazoo(vocabulary: Path, lines: list[str], segment: bool) -> dict[str, tuple]:
+def _kerazoo(vocabulary: Path, lines: list[str], segment: bool, folder: Path) -> dict:
     from kerazoo import MaskedLMPreprocessor, WordPieceTokenizer
 
     tokenizer = WordPieceTokenizer(vocabulary)
@@ -75,11 +77,11 @@ def _kerazoo(vocabulary: Path, lines: list[str], segment: bool) -> dict[str, tup
         )
         dataset = preprocessor.masked_dataset(source, seed=1, num_parallel_calls=_threads())
         pipelines[name] = _pipeline(dataset)
-    pipelines[KERAZOO[-1]] = _pipeline(_from_shards(tokenizer, lines))
+    pipelines[KERAZOO[-1]] = _pipeline(_from_shards(tokenizer, lines, folder))
     return pipelines
 
 
-def _from_shards(tokenizer: Any, lines: list[str]) -> Any:
+def _from_shards(tokenizer: Any, lines: list[str], folder: Path) -> Any:
     import tensorflow as tf
 
     from kerazoo.data.prepare import prepare
@@ -88,11 +90,10 @@ def _from_shards(tokenizer: Any, lines: list[str]) -> Any:
     from kerazoo.preprocessing.masking.masker import Masker
     from kerazoo.preprocessing.masking.seeds import batch_seeds
 
-    folder = tempfile.mkdtemp(prefix="masking_speed_")  # gone with the machine's temporary files
-    corpus = Path(folder) / "corpus.txt"
+    corpus = folder / "corpus.txt"
     corpus.write_text("\n".join(line.strip() for line in lines) + "\n", encoding="utf-8")
     settings = PrepareSettings(objective="bert-mlm", sequence_length=SEQUENCE_LENGTH)
-    shards = Path(folder) / "shards"
+    shards = folder / "shards"
     manifest = prepare([str(corpus)], tokenizer, shards, settings)
     masker = Masker.from_tokenizer(tokenizer, mask_selection_length=19)
     records = read_shards(shards).batch(BATCH, drop_remainder=True).repeat()
@@ -105,7 +106,7 @@ def _from_shards(tokenizer: Any, lines: list[str]) -> Any:
     return pairs.map(mask, num_parallel_calls=_threads())
 
 
-def _kerashub(vocabulary: Path, lines: list[str], segment: bool) -> dict[str, tuple]:
+def _kerashub(vocabulary: Path, lines: list[str], segment: bool, folder: Path) -> dict:
     import keras_nlp
 
     tokenizer = keras_nlp.models.BertTokenizer(_entries(vocabulary), lowercase=True)
@@ -143,7 +144,7 @@ def _segmented(lines: list[str]) -> list[str]:
     return [" ".join(jieba.cut(line)) for line in lines]
 
 
-def _transformers(vocabulary: Path, lines: list[str], segment: bool) -> dict[str, tuple]:
+def _transformers(vocabulary: Path, lines: list[str], segment: bool, folder: Path) -> dict:
     os.environ["TOKENIZERS_PARALLELISM"] = "true"
     os.environ["RAYON_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"]
     import torch
@@ -231,8 +232,7 @@ class Pipeline:
 
 def compare(name: str, vocabulary: str, texts: str, sides: Any, given: Any) -> list[dict]:
     """Measure one set of texts and return the table's lines."""
-    is_chinese = name == "Chinese"
-    segment = is_chinese and importlib.util.find_spec("jieba") is not None
+    segment = name == "Chinese" and importlib.util.find_spec("jieba") is not None
     started = {}
     for library, backend in (("kerazoo", 1), ("KerasHub", 1), ("transformers", 0)):
         started[library] = sides.start(
@@ -243,6 +243,7 @@ def compare(name: str, vocabulary: str, texts: str, sides: Any, given: Any) -> l
             texts=texts,
             lines=given.lines,
             segment=segment,
+            folder=sides.enter_context(tempfile.TemporaryDirectory()),
         )
     for side in started.values():
         side.wait()

@@ -29,11 +29,12 @@ def select_whole_words(words: Units, counts: tf.Tensor, limit: int, seed: tf.Ten
         The chosen pieces.
     """
 
-    def visit(order: tf.Tensor, to_the_end: bool) -> Visited:
-        is_accepted, missing, is_left = _accept_what_fits(words, order, counts, to_the_end)
+    def visit(order: tf.Tensor, so_far: Visited, to_the_end: bool) -> Visited:
+        is_accepted, missing, is_left = _accept_what_fits(words, order, so_far.missing, to_the_end)
         accepted = tf.boolean_mask(order, is_accepted)[:, tf.newaxis]
-        numbers = tf.scatter_nd(accepted, tf.ones_like(accepted[:, 0]), tf.shape(words.size))
-        return Visited(numbers, missing, tf.reduce_any(is_left))
+        ones = tf.ones_like(accepted[:, 0])
+        numbers = tf.tensor_scatter_nd_update(so_far.numbers, accepted, ones)
+        return Visited(numbers, missing, so_far.visits + tf.shape(order)[1], tf.reduce_any(is_left))
 
     return choose_in_random_order(words, counts, limit, seed, visit)
 
