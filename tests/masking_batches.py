@@ -7,7 +7,12 @@ import tensorflow as tf
 
 from kerazoo.preprocessing.masking.candidates import Candidates
 from kerazoo.preprocessing.masking.masker import Masker
-from kerazoo.preprocessing.masking.visiting_order import NOT_VISITED, _ordered, _random_keys
+from kerazoo.preprocessing.masking.visiting_order import (
+    NOT_VISITED,
+    _beside,
+    _ordered,
+    _random_keys,
+)
 from kerazoo.preprocessing.word_boundaries import Units, word_units
 
 UNKNOWN, CLS, SEP, PAD, MASK = range(5)
@@ -99,7 +104,7 @@ def units_of(features, word_starts) -> Units:
 def words_in_order(batch: Batch, seed) -> list:
     """The words of each row that may be masked, in the order in which they are visited."""
     units = units_of(batch.features, batch.word_starts)
-    keys = _random_keys(units, seed)
+    keys = _beside(units, _random_keys(units, seed))
     order = _ordered(units, keys, tf.shape(keys)[1]).numpy()
     first = units.first.numpy() % int(units.width)
     ordered = []

@@ -71,3 +71,14 @@ def test_the_same_in_a_dataset(tokenizer, segmented):
     mapped = dataset.map(lambda x: tokenizer.tokenize_with_word_starts(x, segmented=segmented))
     for found, expected in zip(next(iter(mapped)), eager, strict=True):
         assert found.to_list() == expected.to_list()
+
+
+@pytest.mark.parametrize("text", ["the played, don't-play", "我们the我 played15", "zebra我,,们 15"])
+def test_han_characters_are_words_whatever_the_tokenizer_splits(text):
+    """Without splitting, a Han character in a longer piece still bounds a word."""
+    entries = [*VOCABULARY, *(f"##{entry}" for entry in ["the", "15", *HAN])]
+    split = words(WordPieceTokenizer(entries), text)
+    whole = words(WordPieceTokenizer(entries, split_on_cjk=False), text)
+    if "zebra" not in text:
+        assert [word.replace("##", "") for word in whole] == [w.replace("##", "") for w in split]
+    assert "我|" not in " ".join(whole)

@@ -16,23 +16,25 @@ _NOT_A_CANDIDATE = tf.int32.min
 
 @dataclasses.dataclass(frozen=True)
 class Visited:
-    """What was chosen among the units that were visited.
+    """What has been chosen among the units that were visited so far.
 
     Args:
         numbers: (units,) int32, 0 for units that are not chosen; units of a row that were chosen
             together have the same other number.
         missing: (batch,) int32, tokens that are still to be chosen.
-        is_unfinished: () bool, whether units that might fit were left out.
+        visits: () int32, how many units of each row were visited.
+        is_unfinished: () bool, whether a unit that might fit was passed over.
     """
 
     numbers: tf.Tensor
     missing: tf.Tensor
+    visits: tf.Tensor
     is_unfinished: tf.Tensor | bool = False
 
 
-Visit = Callable[[tf.Tensor, bool], Visited]
-"""Chooses among units in order, (batch, visits) int32. With True, it must finish; given more units,
-it must decide the same about the first ones."""
+Visit = Callable[[tf.Tensor, Visited, bool], Visited]
+"""Visits units in order, (batch, visits) int32, and goes on from what has been chosen so far. With
+True it must pass over no unit that fits."""
 
 
 def choose_in_random_order(
@@ -41,7 +43,8 @@ def choose_in_random_order(
     """Let `visit` choose among the units of each row in random order.
 
     Sorting all units is dear, and as a rule the first ones are enough. What is needed otherwise
-    stands in one function that is called at need.
+    stands in one function that is called at need: of the other units, it visits those that fit into
+    what is missing in their row. (The first ones are chosen, or were too large already.)
 
     Args:
         units: what is visited.
@@ -55,24 +58,30 @@ def choose_in_random_order(
         those that fit into `limit`, or else the first `limit` tokens of any.
     """
     keys = _random_keys(units, seed)
-    order = _ordered(units, keys, tf.minimum(first_visits(limit), tf.shape(keys)[1]))
-    visited = visit(order, False)
+    beside = _beside(units, keys)
+    width = tf.shape(beside)[1]
+    order = _ordered(units, beside, tf.minimum(first_visits(limit), width))
+    nothing = Visited(tf.zeros_like(units.size), counts, tf.constant(0))
+    visited = visit(order, nothing, False)
     is_visited = order != NOT_VISITED
     has_none = (visited.missing == counts) & tf.reduce_any(is_visited, axis=1)
     needs_more = (visited.missing > 0) & (has_none | tf.reduce_all(is_visited, axis=1))
 
-    def visit_all() -> tf.Tensor:
-        order = _ordered(units, keys, tf.shape(keys)[1])
-        visited = visit(order, True)
-        is_empty = (visited.missing == counts) & tf.reduce_any(order != NOT_VISITED, axis=1)
-        return _choose_one(units, tf.boolean_mask(order, is_empty), limit, visited.numbers)
+    def go_on() -> tf.Tensor:
+        missing = tf.repeat(visited.missing, units.row_splits[1:] - units.row_splits[:-1])
+        may_fit = (visited.numbers == 0) & (units.size <= missing)
+        rest = _beside(units, tf.where(may_fit, keys, _NOT_A_CANDIDATE))
+        every = visit(_ordered(units, rest, width), visited, True)
+        is_empty = (every.missing == counts) & tf.reduce_any(is_visited, axis=1)
+        order_of_empty = tf.boolean_mask(_ordered(units, beside, width), is_empty)
+        return _choose_one(units, order_of_empty, limit, every.numbers)
 
     if not tf.executing_eagerly():
         # TensorFlow passes through every operation of a branch that is not taken, but not through
         # those of a function.
-        visit_all = tf.function(visit_all, experimental_attributes={"_noinline": True})
+        go_on = tf.function(go_on, experimental_attributes={"_noinline": True})
     numbers = tf.cond(
-        tf.reduce_any(needs_more) | visited.is_unfinished, visit_all, lambda: visited.numbers
+        tf.reduce_any(needs_more) | visited.is_unfinished, go_on, lambda: visited.numbers
     )
     return units.chosen(numbers, limit)
 
@@ -83,10 +92,14 @@ def first_visits(limit: int) -> int:
 
 
 def _random_keys(units: Units, seed: tf.Tensor) -> tf.Tensor:
-    """Return a random key for each candidate of a row, side by side, (batch, seq) int32."""
+    """Return a random key for each candidate, (units,) int32, and the least for the others."""
     shape = tf.shape(units.first)
     drawn = tf.random.stateless_uniform(shape, seed, minval=None, maxval=None, dtype=tf.int32)
-    keys = tf.where(units.is_candidate, drawn, tf.fill(shape, _NOT_A_CANDIDATE))
+    return tf.where(units.is_candidate, drawn, tf.fill(shape, _NOT_A_CANDIDATE))
+
+
+def _beside(units: Units, keys: tf.Tensor) -> tf.Tensor:
+    """Return the keys of each row side by side: (units,) -> (batch, seq)."""
     rows = tf.RaggedTensor.from_row_splits(keys, units.row_splits, validate=False)
     return rows.to_tensor(_NOT_A_CANDIDATE, shape=tf.stack([-1, units.width]))
 

@@ -29,11 +29,12 @@ def select_whole_words(words: Units, counts: tf.Tensor, limit: int, seed: tf.Ten
         The chosen pieces.
     """
 
-    def visit(order: tf.Tensor, to_the_end: bool) -> Visited:
-        is_accepted, missing, is_left = _accept_what_fits(words, order, counts, to_the_end)
+    def visit(order: tf.Tensor, so_far: Visited, to_the_end: bool) -> Visited:
+        is_accepted, missing, is_left = _accept_what_fits(words, order, so_far.missing, to_the_end)
         accepted = tf.boolean_mask(order, is_accepted)[:, tf.newaxis]
-        numbers = tf.scatter_nd(accepted, tf.ones_like(accepted[:, 0]), tf.shape(words.size))
-        return Visited(numbers, missing, tf.reduce_any(is_left))
+        ones = tf.ones_like(accepted[:, 0])
+        numbers = tf.tensor_scatter_nd_update(so_far.numbers, accepted, ones)
+        return Visited(numbers, missing, so_far.visits + tf.shape(order)[1], tf.reduce_any(is_left))
 
     return choose_in_random_order(words, counts, limit, seed, visit)
 
@@ -47,28 +48,31 @@ def _accept_what_fits(
     running total decides about all at once. From there on only words that fit into the rest are
     left, and the same is repeated with them.
     """
-    sizes = tf.gather(words.size, tf.maximum(order, 0))
+    sizes = tf.cast(tf.gather(words.size, tf.maximum(order, 0)), tf.float32)
     nothing = tf.zeros_like(sizes)
+    # A product with a triangle of ones adds up three times as fast as `tf.cumsum`.
+    visits = tf.shape(order)[1]
+    triangle = tf.linalg.band_part(tf.ones([visits, visits]), 0, -1)
+    counts = tf.cast(counts, tf.float32)
 
     def accept(
         is_accepted: tf.Tensor, missing: tf.Tensor, is_left: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        total = tf.cumsum(tf.where(is_left, sizes, nothing), axis=1)
+        total = tf.matmul(tf.where(is_left, sizes, nothing), triangle)
         # Totals only grow, so the words that fit are those before the first that does not.
         fits = is_left & (total <= missing[:, tf.newaxis])
         missing = missing - tf.reduce_max(tf.where(fits, total, nothing), axis=1)
+        # A loop's state keeps its shape; that of a single row would be forgotten.
+        missing = tf.ensure_shape(missing, counts.shape)
         is_left = is_left & ~fits & (sizes <= missing[:, tf.newaxis])
-        # A batch of a known size keeps it, as a loop demands.
-        return (
-            tf.ensure_shape(is_accepted | fits, order.shape),
-            tf.ensure_shape(missing, counts.shape),
-            tf.ensure_shape(is_left, order.shape),
-        )
+        return is_accepted | fits, missing, is_left
 
     is_left = (order != NOT_VISITED) & (sizes <= counts[:, tf.newaxis])
     state = tf.zeros_like(is_left), counts, is_left
     if to_the_end:
-        return tf.while_loop(lambda *state: tf.reduce_any(state[-1]), accept, state)
-    for _ in range(_ROUNDS):
-        state = accept(*state)
-    return state
+        state = tf.while_loop(lambda *state: tf.reduce_any(state[-1]), accept, state)
+    else:
+        for _ in range(_ROUNDS):
+            state = accept(*state)
+    is_accepted, missing, is_left = state
+    return is_accepted, tf.cast(missing, tf.int32), is_left

@@ -19,9 +19,9 @@ WIDTH = 41
 def oracle(words, order, lengths, count, limit):
     """Return the positions of each n-gram."""
     taken, ngrams = set(), []
-    for start, length in zip(order, lengths, strict=False):
+    for start in order:
         run = []
-        for word in words[start : start + length]:
+        for word in words[start : start + lengths[start]]:
             touches = not run or word[0] == run[-1] + 1
             size = len(taken) + len(run) + len(word)
             if not touches or size > count or not taken.isdisjoint(word):
@@ -48,8 +48,10 @@ def test_equals_a_loop_over_starts(compiled, limit, longest):
         batch = random_batch(40, WIDTH, seed=number, longest_word=longest)
         counts = np.random.default_rng(number).integers(1, limit + 1, 40)
         seed = tf.constant([number, 5])
-        seeds = tf.random.split(seed, 3)
-        lengths = _draw_lengths(tf.zeros([40, WIDTH]), limit, NGRAM_WEIGHTS, seeds[1:]).numpy()
+        seeds = tf.random.split(seed, 2)
+        units = units_of(batch.features, batch.word_starts)
+        lengths = _draw_lengths(units, NGRAM_WEIGHTS, seeds[1]).numpy()
+        length_of_start = dict(zip(units.first.numpy().tolist(), lengths.tolist(), strict=True))
         found = run(batch.features, batch.word_starts, tf.constant(counts, tf.int32), seed)
         numbers = np.zeros(40 * WIDTH, "int32")
         numbers[found[0]] = found[1]
@@ -57,15 +59,17 @@ def test_equals_a_loop_over_starts(compiled, limit, longest):
         ordered = words_in_order(batch, seeds[0])
         for row, words in enumerate(batch.words):
             order = [words.index(word) for word in ordered[row]]
-            expected = oracle(words, order, lengths[row].tolist(), counts[row], limit)
+            lengths = [length_of_start[row * WIDTH + word[0]] for word in words]
+            expected = oracle(words, order, lengths, counts[row], limit)
             ngrams = [np.flatnonzero(numbers[row] == n).tolist() for n in set(numbers[row]) - {0}]
             assert sorted(ngrams) == sorted(expected), (number, row)
 
 
 def test_lengths_before_shortening_have_their_shares():
-    order = tf.zeros([20_000, 50], tf.int32)
-    lengths = _draw_lengths(order, 30, NGRAM_WEIGHTS, tf.constant([[1, 2], [3, 4]])).numpy()
-    counts = np.bincount(lengths.ravel(), minlength=5)[1:]
+    flags = tf.ones([20_000, 50], tf.bool)
+    units = token_units(Candidates(flags, flags, flags))
+    lengths = _draw_lengths(units, NGRAM_WEIGHTS, tf.constant([3, 4])).numpy()
+    counts = np.bincount(lengths, minlength=5)[1:]
     expected = [weight * lengths.size for weight in NGRAM_WEIGHTS]
     assert chi_square(counts, expected) < 16.3  # 0.999 quantile, 3 degrees of freedom
 
