@@ -94,7 +94,13 @@ def _saved_tokenizer(folder: Path) -> Any:
 def _write_huggingface(model: Any, tokenizer: Any, folder: Path) -> None:
     """Write a task with its head, or a backbone with its tokenizer."""
     if hasattr(model, "task_name"):
-        model.export_to_transformers(folder)
+        try:
+            model.export_to_transformers(folder)
+        except TypeError as error:
+            raise ValueError(
+                f"A model for {model.task_name} has no Hugging Face form and stays a preset. "
+                "In Python, `task.backbone.export_to_transformers(path)` writes its backbone."
+            ) from error
         return
     from kerazoo.conversion.huggingface import save_huggingface
 

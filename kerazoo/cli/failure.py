@@ -16,6 +16,10 @@ _FRAMEWORK_PACKAGES = {
 
 _NO_SPACE = "No space left on device"
 _IN_USER_CODE = re.compile(r"^ *[A-Za-z]+Error: (.+)", re.MULTILINE)
+_IN_A_LAYER = re.compile(
+    r"Exception encountered when calling .*?\n\n(?:\x1b\[1m)?(.+?)(?:\x1b\[0m)?\n\nArguments",
+    re.DOTALL,
+)
 
 
 class Failure(click.ClickException):
@@ -41,6 +45,8 @@ def one_sentence(error: Exception) -> str:
         return f"{_NO_SPACE}. Free some, or write to another place."
     if message.startswith("in user code:") and (causes := _IN_USER_CODE.findall(message)):
         return causes[-1]
+    if wrapped := _IN_A_LAYER.match(message):
+        return wrapped[1]
     if isinstance(error, (ValueError, OSError)) and message and "\n\n" not in message:
         return message
     first = message.split("\n\n")[0].strip()

@@ -96,7 +96,7 @@ def _show_version(ctx: click.Context, parameter: click.Parameter, value: bool) -
     help="Print the version.",
 )
 def kerazoo() -> None:
-    """BERT for Keras 3: from a checkpoint to a served answer.
+    """BERT and GPT for Keras 3: from a checkpoint to a served answer.
 
     A model is a folder: a kerazoo preset, a Hugging Face folder, Google's TF1 checkpoint, a handle
     hf://organisation/name, or (to evaluate, predict, show and verify) an exported SavedModel.
@@ -105,6 +105,7 @@ def kerazoo() -> None:
 
 def _terminate(number: int, frame: object) -> None:
     """Leave as after an error, so that unfinished folders are removed."""
+    click.echo("Terminated.", err=True)
     raise SystemExit(128 + number)
 
 

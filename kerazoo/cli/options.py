@@ -132,10 +132,10 @@ def generation_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def generation_settings(options: dict[str, Any]) -> GenerationSettings:
-    """Return the settings of a continuation from the options given on the line."""
+def generation_settings(options: dict[str, Any]) -> GenerationSettings | None:
+    """Return the settings of a continuation; None if no option for them stands on the line."""
     given = {name: value for name, value in options.items() if value is not None}
-    return GenerationSettings(**given)
+    return GenerationSettings(**given) if given else None
 
 
 def settings_options(task_name: str) -> Callable[..., Any]:

@@ -89,11 +89,11 @@ def _on_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def _streamed(model: str, text: str, settings: "GenerationSettings") -> bool:
+def _streamed(model: str, text: str, settings: "GenerationSettings | None") -> bool:
     """Print a continuation as it comes; return False if the model does not do that."""
     from kerazoo.training.predictor import is_saved_model, trained_task
 
-    searches = settings.num_beams or settings.sliding_window
+    searches = settings is not None and (settings.num_beams or settings.sliding_window)
     if searches or is_saved_model(model) or trained_task(model) != "causal-lm":
         return False
     from kerazoo.training.preset_predictor import PresetPredictor

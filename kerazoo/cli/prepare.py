@@ -138,9 +138,13 @@ def _summary(manifest: Any, output: str) -> str:
     if manifest.objective == "bert" and counts.rows:
         pairs = f", {counts.random_next / counts.rows:.1%} with a random second text"
     return (
-        f"{counts.documents:,} documents, {counts.rows:,} rows of {counts.tokens:,} tokens{pairs}, "
-        f"in {len(manifest.shards):,} shards: {output}"
+        f"{_counted(counts.documents, 'document')}, {_counted(counts.rows, 'row')} of "
+        f"{counts.tokens:,} tokens{pairs}, in {_counted(len(manifest.shards), 'shard')}: {output}"
     )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _say_what_is_odd(manifest: Any) -> None:

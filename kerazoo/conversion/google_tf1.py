@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from kerazoo import axes
 from kerazoo.conversion.bert_names import GOOGLE_BACKBONE, GOOGLE_HEADS, GOOGLE_PREFIX
 from kerazoo.conversion.huggingface_config import config_fields
 from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.loading import Checkpoint
-from kerazoo.conversion.model_types import BERT
+from kerazoo.conversion.model_types import BERT, BERT_PRETRAINING, MASKED_LM
 from kerazoo.conversion.stored_tensor import StoredTensor
 from kerazoo.tokenizers.vocabulary_file import read_vocabulary
 
@@ -77,6 +78,24 @@ def _is_lower_case(name: str, vocabulary: list[str]) -> bool:
     special = re.compile(r"\[.*\]")
     upper = sum(t != t.lower() and special.fullmatch(t) is None for t in vocabulary)
     return upper < _CASED_SHARE * len(vocabulary)
+
+
+def read_google_task(folder: Path) -> str | None:
+    """Return the name of the task whose heads a checkpoint holds; None if it holds no known ones.
+
+    Google's releases hold both heads of pre-training.
+
+    Raises:
+        ValueError: if the checkpoint is damaged.
+    """
+    path = find_google_checkpoint(folder)
+    if path is None:
+        return None
+    heads = map(GOOGLE_HEADS.to_targets, _open_reader(path).get_variable_to_shape_map())
+    found = {target.split("/")[0] for targets in heads for target in targets}
+    if axes.MASKED_LM not in found:
+        return None
+    return BERT_PRETRAINING if axes.NEXT_SENTENCE in found else MASKED_LM
 
 
 def open_google_tf1(folder: Path) -> Checkpoint:

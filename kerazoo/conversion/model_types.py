@@ -22,7 +22,8 @@ _ACTIVATIONS = {
     "gelu_pytorch_tanh": "gelu_approximate",
     "relu": "relu",
 }
-_BERT_TASKS = {
+_BERT_ARCHITECTURES: dict[str | None, str] = {
+    None: "BertModel",
     TEXT_CLASSIFICATION: "BertForSequenceClassification",
     MASKED_LM: "BertForMaskedLM",
     NEXT_SENTENCE: "BertForNextSentencePrediction",
@@ -83,8 +84,8 @@ BERT = ModelType(
     backbone_names=bert_names.HUGGINGFACE_BACKBONE,
     head_names=bert_names.HUGGINGFACE_HEADS,
     ignored=bert_names.IGNORED_BUFFERS,
-    architectures={None: "BertModel", **_BERT_TASKS},
-    read_architectures={task: frozenset({name}) for task, name in _BERT_TASKS.items()},
+    architectures=_BERT_ARCHITECTURES,
+    read_architectures={task: frozenset({n}) for task, n in _BERT_ARCHITECTURES.items() if task},
     tied=(
         TiedTensor(f"{bert_names.DECODER}.weight", bert_names.TOKENS, needed_by="masked_lm/bias"),
         TiedTensor(

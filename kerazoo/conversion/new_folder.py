@@ -20,8 +20,7 @@ def new_folder(path: str | Path) -> Iterator[Path]:
     """
     final = Path(path)
     check_is_free(final)
-    final.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{final.name}.", dir=final.parent))
+    temporary = _temporary_folder(final)
     try:
         yield temporary
         temporary.chmod(0o755)
@@ -42,8 +41,7 @@ def updated_folder(path: str | Path) -> Iterator[Path]:
         path: the folder to write to; it is created if it does not exist.
     """
     final = Path(path)
-    final.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{final.name}.", dir=final.parent))
+    temporary = _temporary_folder(final)
     try:
         yield temporary
         for file in [file for file in temporary.rglob("*") if file.is_file()]:
@@ -52,6 +50,16 @@ def updated_folder(path: str | Path) -> Iterator[Path]:
             os.replace(file, target)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _temporary_folder(final: Path) -> Path:
+    """Create a folder beside `final`, whose name an error then says."""
+    try:
+        final.parent.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=f".{final.name}.", dir=final.parent))
+    except OSError as error:
+        words = f"No folder can be created there ({error.strerror}). Choose another output"
+        raise type(error)(error.errno, words, str(final)) from error
 
 
 def check_is_free(path: Path) -> None:

@@ -78,7 +78,7 @@ class CheckpointSource:
     def task_name(self) -> str | None:
         """Return the name of the task whose model a foreign checkpoint is; None if it is none."""
         if self.format == GOOGLE_TF1:
-            return None
+            return google_tf1.read_google_task(self.folder)
         return huggingface_config.read_task(self._foreign_folder())
 
     def task_config(self, task_name: str) -> dict[str, Any]:

@@ -8,13 +8,14 @@ from typing import Any
 
 from kerazoo.checks import check_one_of, check_positive
 from kerazoo.data.document_blocks import ShardSource, document_blocks, shard_sources
-from kerazoo.data.manifest import Manifest, Shard
+from kerazoo.data.manifest import Manifest
 from kerazoo.data.next_sentence import check_documents
 from kerazoo.data.objectives import BERT
 from kerazoo.data.plain_text import read_documents
 from kerazoo.data.prepare_settings import PrepareSettings
 from kerazoo.data.prepare_worker import write_in_processes
 from kerazoo.data.row_records import check_tokenizer
+from kerazoo.data.shard import Shard
 from kerazoo.data.shard_writer import ShardWriter, finished_shard
 from kerazoo.data.source_lines import STRICT
 from kerazoo.data.unfinished_folder import UnfinishedFolder

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from kerazoo.data.document_blocks import ShardSource
-from kerazoo.data.manifest import UNFINISHED_FOLDER, Shard
+from kerazoo.data.manifest import UNFINISHED_FOLDER
 from kerazoo.data.prepare_settings import PrepareSettings
+from kerazoo.data.shard import Shard
 from kerazoo.data.shard_writer import ShardWriter, finished_shard, read_shard, write_whole
 
 _COUNT_FILE = "shards"

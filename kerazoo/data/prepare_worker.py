@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -40,7 +41,8 @@ def write_in_processes(
     pending: set[Future[Any]] = set()
     try:
         for source in sources:
-            pending.add(pool.submit(_write, source))
+            with _without_the_callers_script():
+                pending.add(pool.submit(_write, source))
             if len(pending) >= workers + _WAITING:
                 done, pending = wait(pending, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in done)
@@ -55,6 +57,20 @@ def write_in_processes(
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _without_the_callers_script() -> Iterator[None]:
+    """Hide the script that runs: a new process would run it again if it has no main guard."""
+    main = vars(sys.modules["__main__"])
+    hidden: dict[str, Any] = {
+        name: main.pop(name) for name in ("__file__", "__spec__") if name in main
+    }
+    main["__spec__"] = None
+    try:
+        yield
+    finally:
+        main.update(hidden)
 
 
 def _start(folder: str, settings: PrepareSettings) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from kerazoo.data.manifest import Manifest, Shard, check_vocabulary, read_manifest
+from kerazoo.data.manifest import Manifest, check_vocabulary, read_manifest
+from kerazoo.data.shard import Shard
 
 __all__ = ["check_shards", "check_vocabulary", "parse_records", "read_manifest", "read_shards"]
 

@@ -9,11 +9,13 @@ import numpy as np
 
 from kerazoo.data.document_blocks import Block
 from kerazoo.data.full_sentences import full_sentence_rows
-from kerazoo.data.manifest import Counts, TokenizerDescription, row_format
+from kerazoo.data.manifest import TokenizerDescription, row_format
 from kerazoo.data.next_sentence import sentence_pairs
 from kerazoo.data.objectives import BERT, GPT
 from kerazoo.data.prepare_settings import PrepareSettings
 from kerazoo.data.segmenters import make_segmenter
+from kerazoo.data.shard import Counts
+from kerazoo.data.static_masks import StaticMasks
 from kerazoo.data.token_block import TokenBlock, tokenize_documents, tokenize_segments
 
 
@@ -47,11 +49,7 @@ class RowRecords:
         self._settings = settings
         self._format = row_format(settings, TokenizerDescription.of(tokenizer))
         self._segmenter = make_segmenter(settings.segmenter, settings.segmenter_model)
-        self._static_masks: Any = None
-        if settings.static_masks:
-            from kerazoo.data.static_masks import StaticMasks
-
-            self._static_masks = StaticMasks(tokenizer, settings)
+        self._static_masks = StaticMasks(tokenizer, settings) if settings.static_masks else None
 
     def of_block(self, block: Block, number: int) -> tuple[list[bytes], Counts]:
         """Return the records of a block and what they hold.

@@ -9,10 +9,11 @@ import tensorflow as tf
 
 from kerazoo.conversion.json_file import read_json_object
 from kerazoo.data.document_blocks import ShardSource
-from kerazoo.data.manifest import UNFINISHED_FOLDER, Counts, Shard
+from kerazoo.data.manifest import UNFINISHED_FOLDER
 from kerazoo.data.prepare_settings import PrepareSettings
 from kerazoo.data.records import file_hash
 from kerazoo.data.row_records import RowRecords
+from kerazoo.data.shard import Counts, Shard
 from kerazoo.tokenizers.base import Tokenizer
 
 

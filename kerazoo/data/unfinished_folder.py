@@ -9,15 +9,9 @@ from typing import Any
 
 from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.new_folder import check_is_free
-from kerazoo.data.manifest import (
-    MANIFEST_FILE,
-    UNFINISHED_FOLDER,
-    Counts,
-    Manifest,
-    Shard,
-    TokenizerDescription,
-)
+from kerazoo.data.manifest import MANIFEST_FILE, UNFINISHED_FOLDER, Manifest, TokenizerDescription
 from kerazoo.data.prepare_settings import PrepareSettings
+from kerazoo.data.shard import Counts, Shard
 from kerazoo.data.shard_writer import corpus_changed, read_shard, write_whole
 
 _RUN_FILE = "run.json"

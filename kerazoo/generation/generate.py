@@ -1,6 +1,7 @@
 """From prompts to texts: everything round the compiled generation of one batch."""
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,8 +43,11 @@ class Request:
     def __post_init__(self) -> None:
         """Check the lengths."""
         for name in ("max_length", "max_new_tokens"):
-            if getattr(self, name) is not None:
-                check_positive(name, getattr(self, name))
+            value = getattr(self, name)
+            if value is not None:
+                check_positive(name, value)
+                if not isinstance(value, (int, np.integer)):
+                    raise ValueError(f"`{name}` must be a whole number. Received: {name}={value!r}")
         if self.max_length is not None and self.max_new_tokens is not None:
             raise ValueError(
                 "Give `max_length` (prompt and continuation together) or `max_new_tokens` (the "
@@ -146,8 +150,10 @@ def _run(
     """Run the compiled function on one batch; return rows up to their stop token."""
     width = min(limit, _rounded(length))
     shortest = min(map(len, prompts))
-    # What stands on padding is never read: its slots are written before they are seen.
-    token_ids, padding_mask = padded(prompts, width, pad_token_id=0)
+    # What stands on padding is never read: its slots are written before they are seen. Only a stop
+    # token must not stand there, since every position behind the prompt is searched for one.
+    filler = next(number for number in itertools.count() if number not in (stop_token_ids or ()))
+    token_ids, padding_mask = padded(prompts, width, pad_token_id=filler)
     inputs = {
         TOKEN_IDS: token_ids,
         PADDING_MASK: padding_mask,

@@ -1,6 +1,6 @@
 """Raw texts to the inputs, targets and weights of a `CausalLM`, and prompts to inputs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import keras
@@ -11,6 +11,7 @@ from kerazoo.axes import PADDING_MASK, TOKEN_IDS
 from kerazoo.checks import check_positive
 from kerazoo.preprocessing.base import Preprocessor, texts_of
 from kerazoo.tokenizers.base import Tokenizer
+from kerazoo.tokenizers.texts import to_text_tensor
 
 
 @keras.saving.register_keras_serializable(package="kerazoo")
@@ -103,13 +104,18 @@ class CausalLMPreprocessor(Preprocessor):
             TypeError: if a prompt is no text.
         """
         if not tf.is_tensor(prompts):
-            prompts = list(prompts)
+            if not isinstance(prompts, Iterable):
+                raise TypeError(
+                    f"Prompts are a string or a list of strings. Received: prompts={prompts!r}"
+                )
+            prompts = [prompts] if isinstance(prompts, (str, bytes)) else list(prompts)
             for number, prompt in enumerate(prompts):
                 if not isinstance(prompt, (str, bytes)):
                     raise TypeError(
                         f"Prompt {number} is no text. Pass a string or a list of strings. "
                         f"Received: {prompt!r}"
                     )
+            prompts = to_text_tensor(prompts)
         with tf.device("cpu"):
             return self.tokens(texts_of(prompts)[0], with_end=False).to_list()
 
@@ -220,7 +226,7 @@ def check_prompts(rows: Sequence[Sequence[int]], lengths: Sequence[int]) -> None
         if not row:
             raise ValueError(
                 f"Prompt {number} has no token, and there is nothing to continue. Give it some "
-                "text, or make the preprocessor with `add_start_token=True`. "
+                "text (in Python, a preprocessor with `add_start_token=True` begins from nothing). "
                 f"Received: 0 tokens in prompt {number}"
             )
         if len(row) >= length:

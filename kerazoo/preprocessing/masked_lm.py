@@ -10,10 +10,10 @@ from kerazoo.axes import MASK_POSITIONS, TOKEN_IDS
 from kerazoo.checks import check_positive
 from kerazoo.preprocessing.base import Preprocessor, texts_of
 from kerazoo.preprocessing.flagged_ids import with_flags, without_flags
+from kerazoo.preprocessing.masking.chosen import Chosen
 from kerazoo.preprocessing.masking.masker import Masker, check_has_mask_token
 from kerazoo.preprocessing.masking.seeds import batch_seeds, seed_of_texts, to_seed
 from kerazoo.preprocessing.masking.selection_count import selection_count
-from kerazoo.preprocessing.masking.slots import fill_slots
 from kerazoo.preprocessing.packing import pack
 from kerazoo.tokenizers.base import Tokenizer
 
@@ -85,7 +85,7 @@ class MaskedLMPreprocessor(Preprocessor):
         self.pad_to_multiple_of = pad_to_multiple_of
         self.segmented = segmented
         self.seed = seed
-        self._masking_options = {
+        self._masking_options: dict[str, Any] = {
             "masking": masking,
             "mask_selection_rate": mask_selection_rate,
             "mask_selection_length": mask_selection_length,
@@ -226,7 +226,7 @@ class MaskedLMPreprocessor(Preprocessor):
     def _fill_features(self, x: Any) -> tuple[dict[str, tf.Tensor], tf.Tensor]:
         features = self._pack([self.tokenizer.tokenize(part) for part in texts_of(x)])
         is_mask = features[TOKEN_IDS] == self.tokenizer.mask_token_id
-        counts = tf.math.count_nonzero(is_mask, axis=1)
-        slots = tf.reduce_max(tf.concat([counts, tf.zeros([1], tf.int64)], axis=0))
-        positions, is_used = fill_slots(is_mask, tf.where(is_mask), slots)
-        return {**features, MASK_POSITIONS: positions}, tf.cast(is_used, tf.float32)
+        positions = tf.where(tf.reshape(is_mask, [-1]))[:, 0]
+        rows = Chosen(positions, 1 + tf.range(tf.size(positions))).in_rows(is_mask)
+        positions = rows.in_slots(tf.cast(rows.positions, tf.int32), slots=None)
+        return {**features, MASK_POSITIONS: positions}, rows.weights(slots=None)

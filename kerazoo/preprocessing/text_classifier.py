@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from kerazoo.checks import check_positive
 from kerazoo.preprocessing.base import Preprocessor, labels_to_ids, texts_of
-from kerazoo.preprocessing.packing import pack
+from kerazoo.preprocessing.packing import check_room, pack
 from kerazoo.tokenizers.base import Tokenizer
 
 
@@ -45,7 +45,7 @@ class TextClassifierPreprocessor(Preprocessor):
     ) -> None:
         """Check and keep the arguments."""
         super().__init__(tokenizer, **kwargs)
-        check_positive("sequence_length", sequence_length)
+        check_room(sequence_length, specials=2)
         if pad_to_multiple_of is not None:
             check_positive("pad_to_multiple_of", pad_to_multiple_of)
         self.sequence_length = sequence_length

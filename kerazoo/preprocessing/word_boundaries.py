@@ -4,52 +4,87 @@ import dataclasses
 
 import tensorflow as tf
 
+from kerazoo.preprocessing.masking.candidates import Candidates
+from kerazoo.preprocessing.masking.chosen import Chosen
+
 
 @dataclasses.dataclass(frozen=True)
 class Units:
     """What is chosen as a whole, one after another over all rows of a batch.
 
-    Special tokens are units too, and so is the padding of a row as a whole; neither is a candidate,
-    so that a run of candidates never goes on over the end of a text.
+    Special tokens are units too, but no candidates, so that a run of candidates never goes on over
+    the end of a text.
 
     Args:
-        is_first: (batch, seq) bool, the first tokens of candidates.
-        of_position: (batch × seq,) int32, the unit of each position.
-        first: (units,) int32, the position of its first token, counted over all rows.
-        size: (units,) int32, its tokens.
-        is_candidate: (units,) bool, whether every token of it may be chosen.
+        first: (units,) int64, the position of the first token, counted over all rows.
+        size: (units,) int32, how many tokens it has.
+        is_candidate: (units,) bool, whether each of them may be chosen.
+        row_splits: (batch + 1,) int64, where the units of each row begin.
+        width: () int64, positions of a row.
     """
 
-    is_first: tf.Tensor
-    of_position: tf.Tensor
     first: tf.Tensor
     size: tf.Tensor
     is_candidate: tf.Tensor
+    row_splits: tf.Tensor
+    width: tf.Tensor
 
-    def to_positions(self, values: tf.Tensor) -> tf.Tensor:
-        """Return the value of each position's unit: (units,) -> (batch, seq)."""
-        return tf.reshape(tf.gather(values, self.of_position), tf.shape(self.is_first))
+    def chosen(self, numbers: tf.Tensor, limit: int) -> Chosen:
+        """Return the tokens of units.
 
-    def of_each(self, chosen: tf.Tensor) -> tf.Tensor:
+        Args:
+            numbers: (units,) int32, 0 for those that are not chosen.
+            limit: int, the most tokens of a unit: of a longer one it is the first ones.
+        """
+        which = tf.where(numbers)[:, 0]
+        first = tf.gather(self.first, which)
+        size = tf.minimum(tf.gather(self.size, which), limit)
+        positions = tf.ragged.range(first, first + tf.cast(size, tf.int64))
+        return Chosen(positions.flat_values, tf.repeat(tf.gather(numbers, which), size))
+
+    def number_of(self, positions: tf.Tensor) -> tf.Tensor:
         """Number the units of some positions from 0 in order.
 
         Args:
-            chosen: (chosen, 2) int64, row and position, in ascending order.
+            positions: (n,) int64, counted over all rows, ascending.
 
         Returns:
-            (chosen,) int32, the same for positions of one unit.
+            (n,) int32, the same for positions of one unit.
         """
-        width = tf.shape(self.is_first, tf.int64)[1]
-        unit = tf.gather(self.of_position, chosen[:, 0] * width + chosen[:, 1])
+        unit = tf.searchsorted(self.first, positions, side="right")
         is_next = tf.concat([tf.zeros_like(unit[:1]), tf.cast(unit[1:] != unit[:-1], tf.int32)], 0)
         return tf.cumsum(is_next)
 
 
-def token_units(is_selectable: tf.Tensor) -> Units:
-    """Return each token as a unit of its own; `is_selectable` is (batch, seq) bool."""
-    flat = tf.reshape(is_selectable, [-1])
-    positions = tf.range(tf.size(flat))
-    return Units(is_selectable, positions, positions, tf.ones_like(positions), flat)
+def token_units(candidates: Candidates) -> Units:
+    """Return each token of a batch as a unit of its own."""
+    is_selectable = tf.reshape(candidates.is_selectable, [-1])
+    rows, width = tf.unstack(tf.shape(candidates.is_selectable, tf.int64))
+    first = tf.range(tf.size(is_selectable, out_type=tf.int64))
+    size = tf.ones_like(first, tf.int32)
+    return Units(first, size, is_selectable, tf.range(rows + 1) * width, width)
+
+
+def word_units(word_starts: tf.Tensor, candidates: Candidates) -> Units:
+    """Return the words of a batch; one that holds an unselectable piece is no candidate.
+
+    Args:
+        word_starts: (batch, seq) bool, the first piece of each word.
+        candidates: of the batch.
+    """
+    is_real = candidates.is_real
+    rows, width = tf.unstack(tf.shape(is_real, tf.int64))
+    continues = continues_a_word(word_starts, candidates.is_text)
+    is_continued = tf.pad(continues[:, 1:], [[0, 0], [0, 1]])
+    first = _flat_where(is_real & ~continues)
+    last = _flat_where(is_real & ~is_continued)
+    never = _flat_where(is_real & ~candidates.is_selectable)
+    never_units = tf.searchsorted(first, never, side="right", out_type=tf.int64) - 1
+    is_candidate = tf.tensor_scatter_nd_update(
+        tf.ones_like(first, tf.bool), never_units[:, tf.newaxis], tf.zeros_like(never, tf.bool)
+    )
+    row_splits = tf.searchsorted(first, tf.range(rows + 1) * width, out_type=tf.int64)
+    return Units(first, tf.cast(last - first + 1, tf.int32), is_candidate, row_splits, width)
 
 
 def continues_a_word(word_starts: tf.Tensor, is_text: tf.Tensor) -> tf.Tensor:
@@ -68,36 +103,5 @@ def continues_a_word(word_starts: tf.Tensor, is_text: tf.Tensor) -> tf.Tensor:
     return is_text & after_text & ~word_starts
 
 
-def word_units(
-    word_starts: tf.Tensor, is_text: tf.Tensor, is_selectable: tf.Tensor, is_real: tf.Tensor
-) -> Units:
-    """Return the words of a batch; one that holds an unselectable piece is no candidate.
-
-    Args:
-        word_starts: (batch, seq) bool, the first piece of each word.
-        is_text: (batch, seq) bool, False on padding and on tokens that stand around texts.
-        is_selectable: (batch, seq) bool, the pieces that may be chosen.
-        is_real: (batch, seq) bool, False on padding.
-    """
-    continues = continues_a_word(word_starts, is_text)
-    after_real = tf.pad(is_real[:, :-1], [[0, 0], [1, 0]], constant_values=True)
-    begins = ~continues & (is_real | after_real)
-    flat = tf.reshape(begins, [-1])
-    first = tf.cast(tf.where(flat)[:, 0], tf.int32)
-    of_position = tf.cumsum(tf.cast(flat, tf.int32)) - 1
-    end = tf.concat([first[1:], tf.shape(flat)], axis=0)
-    is_candidate = tf.gather(tf.reshape(is_selectable, [-1]), first)
-    # Few words hold such a piece, and mostly none: an update of nothing costs nothing.
-    spoilt = tf.where(tf.reshape(continues & ~is_selectable, [-1]))
-    spoilt_units = tf.gather(of_position, spoilt)
-    is_candidate = tf.tensor_scatter_nd_update(
-        is_candidate, spoilt_units, tf.zeros_like(spoilt_units[:, 0], tf.bool)
-    )
-    spoilt_first = tf.gather(first, spoilt_units)
-    is_first = tf.tensor_scatter_nd_update(
-        tf.reshape(begins & is_selectable, [-1]),
-        spoilt_first,
-        tf.zeros_like(spoilt_units[:, 0], tf.bool),
-    )
-    is_first = tf.reshape(is_first, tf.shape(is_real))
-    return Units(is_first, of_position, first, end - first, is_candidate)
+def _flat_where(flags: tf.Tensor) -> tf.Tensor:
+    return tf.where(tf.reshape(flags, [-1]))[:, 0]

@@ -47,6 +47,7 @@ class Task(_TaskBase):
             any checkpoint fits: those of pre-training, which several tasks share.
     """
 
+    preprocessor: Any
     task_name: ClassVar[str]
     preprocessor_cls: ClassVar[type[Preprocessor]]
     needs_labels: ClassVar[bool] = True
@@ -186,6 +187,8 @@ class Task(_TaskBase):
         if columns is not None:
             if self.needs_labels and (y is None or len(y) == 0):
                 raise ValueError(f"Training needs texts with labels. Received: y={y!r}")
+            if _row_count(columns) == 0:
+                raise ValueError("Training needs texts. Received: no rows")
             if validation_split and validation_data is None:
                 (columns, y, sample_weight), (x_held, y_held, weight_held) = split_off(
                     (columns, y, sample_weight), validation_split

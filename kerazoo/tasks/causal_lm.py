@@ -1,6 +1,6 @@
 """Causal language modelling: the next token, and texts that are continued token by token."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import keras
@@ -8,7 +8,7 @@ import keras_nlp
 from keras import ops
 
 from kerazoo.axes import PADDING_MASK, SEQUENCE_OUTPUT, TEXT, TOKEN_IDS, Tensor
-from kerazoo.checks import check_known_arguments
+from kerazoo.checks import check_known_arguments, check_one_of
 from kerazoo.generation.beam_sampler import BeamSampler
 from kerazoo.generation.generate import PROMPT_IDS, Request, check_fits, generate_rows
 from kerazoo.generation.stop_tokens import new_stop_tokens
@@ -19,6 +19,8 @@ from kerazoo.tasks.base import Task
 from kerazoo.tasks.causal_lm_signatures import causal_lm_signatures
 from kerazoo.tasks.preprocessor_checks import check_row_length, check_vocabulary_size
 from kerazoo.tasks.serving_signature import ServingSignature
+
+_SAMPLERS = ("greedy", "random", "top_k", "top_p", "beam", "contrastive")
 
 
 @keras.saving.register_keras_serializable(package="kerazoo")
@@ -301,7 +303,17 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
             if self.preprocessor is not None:
                 end = self.preprocessor.tokenizer.end_token_id
             return None if end is None else (end,)
-        return tuple(int(number) for number in stop_token_ids) if stop_token_ids else None
+        if stop_token_ids is None:
+            return None
+        vocabulary = self.backbone.config.vocabulary_size
+        is_list = isinstance(stop_token_ids, Iterable)
+        ids = tuple(int(number) for number in stop_token_ids) if is_list else ()
+        if not is_list or not all(0 <= number < vocabulary for number in ids):
+            raise ValueError(
+                f"`stop_token_ids` is a list of ids from 0 to {vocabulary - 1}, None or 'auto'. "
+                f"Received: stop_token_ids={stop_token_ids!r}"
+            )
+        return ids or None
 
     def _seed_sampler(self, seed: int) -> None:
         for generator in self.sampler._seed_generators:
@@ -311,6 +323,8 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
 
 def _own_sampler(sampler: Any) -> Any:
     """Return kerazoo's beam search in place of KerasHub's; any other sampler as it is."""
+    if isinstance(sampler, str):
+        check_one_of("sampler", sampler, _SAMPLERS)
     if sampler == "beam":
         return BeamSampler()
     if type(sampler) is keras_nlp.samplers.BeamSampler:

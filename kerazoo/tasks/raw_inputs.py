@@ -80,6 +80,9 @@ def label_column(y: Any, labels: Sequence[str], rows: int) -> tf.Tensor:
             f"There must be one label for each of the {rows} texts. "
             f"Received: y of shape {values.shape}"
         )
+    if values.dtype.kind == "O" and all(isinstance(v, int) for v in values.tolist()):
+        # NumPy makes objects of numbers beyond 64 bits; they are out of range like any other.
+        values = np.asarray([max(-1, min(v, len(labels))) for v in values.tolist()], dtype="int64")
     if values.dtype.kind in "OUS":
         number_of = {name: number for number, name in enumerate(labels)}
         names = [v.decode() if isinstance(v, bytes) else str(v) for v in values.tolist()]
@@ -96,8 +99,7 @@ def label_column(y: Any, labels: Sequence[str], rows: int) -> tf.Tensor:
         )
     for row in np.flatnonzero((values < 0) | (values >= len(labels)))[:1]:
         raise ValueError(
-            f"Row {row} has a class number outside 0 to {len(labels) - 1}. "
-            f"Received: y={int(values[row])}"
+            f"Row {row} has a class number outside 0 to {len(labels) - 1}. Received: y={y[row]}"
         )
     return tf.constant(values, dtype=tf.int32)
 

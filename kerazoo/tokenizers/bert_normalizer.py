@@ -9,6 +9,7 @@ _DELETED = (
     r"[\x{fffd}\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x{9f}\p{Cf}"
     r"\x{e000}-\x{f8ff}\x{f0000}-\x{ffffd}\x{100000}-\x{10ffef}"
 )
+_PLAIN = r"[\t\n\r -~]*"
 _RESERVED = r"\x{10fff0}-\x{10fffd}"
 
 # ICU lower-cases by the locale of the machine (Turkish dotless i, Lithuanian dots) and by context
@@ -57,6 +58,15 @@ class BertNormalizer:
         Returns:
             A string tensor of the same shape.
         """
+        # Of a text of plain ASCII only the case can change; looking for others is cheap.
+        flat = tf.reshape(texts, [-1])
+        others = tf.where(~tf.strings.regex_full_match(flat, _PLAIN))
+        plain = tf.strings.lower(flat) if self._lowercase else flat
+        normalized = self._normalize(tf.gather_nd(flat, others))
+        flat = tf.tensor_scatter_nd_update(plain, others, normalized)
+        return tf.ensure_shape(tf.reshape(flat, tf.shape(texts)), texts.shape)
+
+    def _normalize(self, texts: tf.Tensor) -> tf.Tensor:
         texts = tf.strings.regex_replace(texts, self._deleted, "")
         if self._map_quotes:
             for pattern, ascii_form in _QUOTES:

@@ -182,7 +182,7 @@ class BPETokenizer(Tokenizer):
         """
         encoder = self._ready_encoder()
         with tf.device("CPU:0"):
-            ids, is_single = to_ragged_ids(ids)
+            ids, is_single = to_ragged_ids(ids, self.vocabulary_size())
             texts = encoder.decode(ids)
             return texts[0] if is_single else texts
 

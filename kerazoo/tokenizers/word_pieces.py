@@ -63,8 +63,14 @@ class WordPieces:
             (ids, starts, ends), each (batch, tokens): int32, int64, int64.
         """
         pieces = self._match(texts) if self._split_on_cjk else self._split_and_match(texts)
-        is_first = ~tf.gather(self._is_continuation, pieces[0].flat_values)
-        return replace_long_words(texts, pieces, is_first, self._max_characters, self._unknown_id)
+        return replace_long_words(
+            texts,
+            pieces,
+            self._is_continuation,
+            self._max_characters,
+            self._unknown_id,
+            han_are_words=self._split_on_cjk,
+        )
 
     def _match(self, texts: tf.Tensor) -> Pieces:
         return self._matcher.tokenize_with_offsets(texts)

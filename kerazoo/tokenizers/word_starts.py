@@ -18,14 +18,19 @@ class WordStarts:
     Args:
         vocabulary: the entries in id order.
         unknown_id: int, the id of the unknown token, whose characters only the text tells.
+        han_are_words: bool, whether the tokenizer makes each Han character a word.
     """
 
-    def __init__(self, vocabulary: Sequence[str], unknown_id: int) -> None:
+    def __init__(self, vocabulary: Sequence[str], unknown_id: int, han_are_words: bool) -> None:
         """Look at the first and the last character of each entry."""
         self._unknown_id = unknown_id
+        self._han_are_words = han_are_words
         with tf.init_scope():
             entries = tf.constant([entry.removeprefix(SUFFIX_INDICATOR) for entry in vocabulary])
-            self._tables = {segmented: _stands_alone(entries, segmented) for segmented in _ALONE}
+            self._ends = {segmented: _lone_ends(entries, segmented) for segmented in _ALONE}
+            self._is_continuation = tf.constant(
+                [entry.startswith(SUFFIX_INDICATOR) for entry in vocabulary]
+            )
 
     def __call__(self, texts: tf.Tensor, pieces: Pieces, segmented: bool) -> tf.RaggedTensor:
         """Return the word starts of texts.
@@ -39,28 +44,28 @@ class WordStarts:
             (batch, tokens) bool.
         """
         ids, starts, ends = pieces
-        begins_alone, ends_alone = (
-            tf.gather(table, ids.flat_values) for table in self._tables[segmented]
-        )
+        if self._han_are_words and not segmented:
+            # The tokenizer's own words are those of the rule.
+            return ids.with_flat_values(~tf.gather(self._is_continuation, ids.flat_values))
+        lone_ends = tf.gather(self._ends[segmented], ids.flat_values)
         unknown = tf.where(ids.flat_values == self._unknown_id)
-        begins_unknown, ends_unknown = _stands_alone(
-            _strings_of(texts, pieces, unknown[:, 0]), segmented
-        )
-        begins_alone = tf.tensor_scatter_nd_update(begins_alone, unknown, begins_unknown)
-        ends_alone = tf.tensor_scatter_nd_update(ends_alone, unknown, ends_unknown)
-        touches = starts.flat_values[1:] == ends.flat_values[:-1]
-        goes_on = touches & ~begins_alone[1:] & ~ends_alone[:-1]
-        is_start = tf.concat([tf.ones_like(begins_alone[:1]), ~goes_on], axis=0)
+        strings = _strings_of(texts, pieces, unknown[:, 0])
+        lone_ends = tf.tensor_scatter_nd_update(lone_ends, unknown, _lone_ends(strings, segmented))
+        lone = (lone_ends[:-1] & _LAST) | (lone_ends[1:] & _FIRST)
+        goes_on = (starts.flat_values[1:] == ends.flat_values[:-1]) & (lone == 0)
+        is_start = tf.concat([tf.ones_like(ids.flat_values[:1], tf.bool), ~goes_on], axis=0)
         return ids.with_flat_values(is_start | _begins_row(ids))
 
 
 _ALONE = {False: f"(?:{PUNCTUATION}|{HAN})", True: PUNCTUATION}
+_FIRST, _LAST = 1, 2
 
 
-def _stands_alone(strings: tf.Tensor, segmented: bool) -> tuple[tf.Tensor, tf.Tensor]:
-    """Return whether the first and the last character of strings are words of their own."""
+def _lone_ends(strings: tf.Tensor, segmented: bool) -> tf.Tensor:
+    """Return which ends of strings are words of their own: `_FIRST`, `_LAST`, their sum, or 0."""
     first = tf.strings.regex_full_match(strings, f"(?s){_ALONE[segmented]}.*")
-    return first, tf.strings.regex_full_match(strings, f"(?s).*{_ALONE[segmented]}")
+    last = tf.strings.regex_full_match(strings, f"(?s).*{_ALONE[segmented]}")
+    return tf.cast(first, tf.int32) * _FIRST + tf.cast(last, tf.int32) * _LAST
 
 
 def _strings_of(texts: tf.Tensor, pieces: Pieces, which: tf.Tensor) -> tf.Tensor:

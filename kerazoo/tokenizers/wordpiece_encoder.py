@@ -56,6 +56,7 @@ class WordPieceEncoder:
         self.vocabulary = tuple(vocabulary)
         self.ids = {entry: number for number, entry in enumerate(vocabulary)}
         self._unknown_id = self.ids[unknown_token]
+        self._split_on_cjk = split_on_cjk
         with tf.init_scope():
             self._entries = tf.constant(list(vocabulary), tf.string)
             # Placeholders have ids after the vocabulary's: they stand for the special tokens' ids.
@@ -95,7 +96,7 @@ class WordPieceEncoder:
 
     @functools.cached_property
     def _word_starts(self) -> WordStarts:
-        return WordStarts(self.vocabulary, self._unknown_id)
+        return WordStarts(self.vocabulary, self._unknown_id, self._split_on_cjk)
 
     def _normalize(self, marked: tf.Tensor) -> tf.Tensor:
         return self._marks.expand(self._normalizer(marked))

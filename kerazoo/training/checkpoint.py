@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -33,16 +34,16 @@ class Checkpoint:
     paths: list[str]
     history: list[dict[str, Any]]
 
-    def restore(self, variables: Sequence[keras.Variable], first: int = 0) -> None:
-        """Give variables the values from number `first` on.
+    def restore(self, variables: Sequence[keras.Variable]) -> None:
+        """Give variables their values, the first ones of `values`.
 
         Raises:
             ValueError: if the model is another one.
         """
-        for number, variable in enumerate(variables, start=first):
+        for number, variable in enumerate(variables):
             stored = self.values[number] if number < len(self.values) else None
             same = stored is not None and stored.shape == tuple(variable.shape)
-            if not same or self.paths[number] != variable.path:
+            if not same or _kind(self.paths[number]) != _kind(variable.path):
                 raise ValueError(
                     "The checkpoint is one of another model. Begin anew in another folder. "
                     f"Received: {variable.path} of shape {tuple(variable.shape)}"
@@ -124,8 +125,13 @@ def checkpoint_files(folder: Path) -> list[Path]:
     return sorted(folder.glob(_PATTERN))
 
 
+def _kind(path: str) -> str:
+    """Return a variable's name without the numbers that Keras gives in the order of creation."""
+    return re.sub(r"_\d+(?=[/_]|$)", "", path)
+
+
 def _to_array(variable: keras.Variable) -> np.ndarray:
-    return np.ascontiguousarray(keras.ops.convert_to_numpy(variable))
+    return np.asarray(keras.ops.convert_to_numpy(variable), order="C")
 
 
 def _flush(path: Path) -> None:

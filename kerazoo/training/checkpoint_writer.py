@@ -12,7 +12,7 @@ from kerazoo.training.stop_signals import StopSignals
 
 
 def restore_state(model: keras.Model, checkpoint: Checkpoint) -> None:
-    """Give a compiled model the state of a checkpoint; the sums of metrics follow in `fit`.
+    """Give a compiled model the state of a checkpoint; the sums of metrics follow after a step.
 
     Raises:
         ValueError: if the checkpoint is one of another model.
@@ -53,15 +53,9 @@ class CheckpointWriter(keras.callbacks.Callback):
         self._signals = signals
         self._resumed = resumed
 
-    def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
-        """Go on with the sums of metrics after a restart between two evaluations."""
-        if self._resumed is not None and self._progress.step % self._config.evaluate_every:
-            model = self.model
-            self._resumed.restore(model.metrics_variables, len(_lasting_variables(model)))
-        self._resumed = None
-
     def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
         """Write if it is time to, unless an evaluation follows."""
+        self._go_on_with_sums()
         step = self._progress.step
         if step % self._config.evaluate_every and step != self._total_steps:
             self._write_if_due()
@@ -69,6 +63,20 @@ class CheckpointWriter(keras.callbacks.Callback):
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Write if it is time to, after an evaluation."""
         self._write_if_due()
+
+    def _go_on_with_sums(self) -> None:
+        """Add the sums of metrics of before a restart between two evaluations, once.
+
+        Metrics begin at zero and may have no variables before the first step.
+        """
+        checkpoint, self._resumed = self._resumed, None
+        if checkpoint is not None and checkpoint.step % self._config.evaluate_every:
+            model = self.model
+            first = len(_lasting_variables(model))
+            for variable, before in zip(
+                model.metrics_variables, checkpoint.values[first:], strict=True
+            ):
+                variable.assign_add(before)
 
     def _write_if_due(self) -> None:
         step = self._progress.step

@@ -35,9 +35,10 @@ class GenerationSettings:
         """Check the values."""
         check_positive("max_new_tokens", self.max_new_tokens)
         for name in ("temperature", "top_k", "num_beams", "seed"):
-            if getattr(self, name) < 0:
+            value = getattr(self, name)
+            if not 0 <= value < 2**31:
                 raise ValueError(
-                    f"`{name}` must not be negative. Received: {name}={getattr(self, name)!r}"
+                    f"`{name}` must be at least 0 and below 2**31. Received: {name}={value!r}"
                 )
         if not 0 < self.top_p <= 1:
             raise ValueError(

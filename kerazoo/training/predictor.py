@@ -91,8 +91,14 @@ def open_predictor(model: str | Path, generation: GenerationSettings | None = No
 
     Raises:
         FileNotFoundError: if there is no such folder.
-        ValueError: if it is no model, or one that was never trained for a task.
+        ValueError: if it is no model, or one that was never trained for a task, or `generation` is
+            given for a model that generates no text.
     """
+    if generation is not None and (task_name := trained_task(model)) != "causal-lm":
+        raise ValueError(
+            f"{model} was trained for {task_name} and generates no text, so it takes no settings "
+            f"of a continuation. Received: {generation}"
+        )
     if is_saved_model(model):
         from kerazoo.training.saved_model_predictor import SavedModelPredictor
 

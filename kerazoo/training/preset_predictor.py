@@ -1,5 +1,6 @@
 """Answers from a preset or a Hugging Face folder, computed by Keras."""
 
+import dataclasses
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -49,6 +50,10 @@ class PresetPredictor:
         self.task_name: str = task.task_name
         self.preprocessor = task.preprocessor
         self.generation = generation or GenerationSettings()
+        if self.task_name == "causal-lm":
+            # A sampler takes no more candidates than there are tokens.
+            top_k = min(self.generation.top_k, task.backbone.config.vocabulary_size)
+            self.generation = dataclasses.replace(self.generation, top_k=top_k)
         self.labels: list[str] = list(task.labels or [])
         self.pairs: bool | None = task.pairs
         self.load_note: str | None = None

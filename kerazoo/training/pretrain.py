@@ -81,13 +81,7 @@ def pretrain(
     tokenizer = source.tokenizer(preset, vocabulary, lowercase)
     settings = source.row_settings(_is_causal(preset, size), config)
     rows, measured = _open_rows(source, own, tokenizer, settings, config, progress)
-    keras.utils.set_random_seed(config.seed)
-    progress.say(f"Loading {preset} …" if preset else f"Making a new model of size {size} …")
-    make = load_task if preset else new_task
-    what = (settings.objective, settings.sequence_length, tokenizer, config)
-    task = make(preset or size or "", *what)
-    if task.load_report is not None:
-        progress.say(str(task.load_report))
+    task = _make_task(preset, size, settings, tokenizer, config, progress)
     described = {
         "preset": preset,
         "size": size,
@@ -95,19 +89,12 @@ def pretrain(
         "validation": validation,
     }
     run.begin({**described, "rows": rows.fingerprint, **dataclasses.asdict(config)})
+    what = (task, rows, measured, run, config, callbacks, progress)
     try:
-        history = train_steps(
-            task,
-            rows,
-            measured,
-            run,
-            config,
-            callbacks,
-            progress,
-            evaluate_first=preset is not None,
-        )
+        history = train_steps(*what, evaluate_first=preset is not None)
     except BaseException:
-        run.discard_if_nothing_is_saved()
+        if run.keep_if_saved():
+            progress.say("What was done is kept; the same command with --resume goes on with it.")
         raise
     metrics = {
         "task": task.task_name,
@@ -122,6 +109,25 @@ def pretrain(
     write_run(task, metrics, config, Path(output))
     run.finish()
     return TrainingResult(Path(output), metrics)
+
+
+def _make_task(
+    preset: str | None,
+    size: str | None,
+    settings: PrepareSettings,
+    tokenizer: Any,
+    config: PretrainConfig,
+    progress: Progress,
+) -> Any:
+    """Seed everything, and load the task or make a new one."""
+    keras.utils.set_random_seed(config.seed)
+    progress.say(f"Loading {preset} …" if preset else f"Making a new model of size {size} …")
+    make = load_task if preset else new_task
+    what = (settings.objective, settings.sequence_length, tokenizer, config)
+    task = make(preset or size or "", *what)
+    if task.load_report is not None:
+        progress.say(str(task.load_report))
+    return task
 
 
 def summary(metrics: dict[str, Any]) -> str:

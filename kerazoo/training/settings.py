@@ -86,6 +86,8 @@ def _check_type(name: str, value: Any, expected: Any) -> None:
     )
     if not fits or (isinstance(value, float) and not math.isfinite(value)):
         raise ValueError(f"`{name}` must be {words}. Received: {name}={value!r}")
+    if isinstance(value, int) and value >= 2**31:
+        raise ValueError(f"`{name}` must be below 2**31. Received: {name}={value!r}")
 
 
 def _as_number(value: Any, expected: Any) -> Any:

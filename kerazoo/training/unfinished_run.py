@@ -64,12 +64,13 @@ class UnfinishedRun:
         """Remove what only an unfinished run has."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def discard_if_nothing_is_saved(self) -> None:
-        """Remove the folder after an error, unless it has a checkpoint to go on with."""
+    def keep_if_saved(self) -> bool:
+        """Return whether there is a checkpoint to go on with after an error; else remove all."""
         if self.folder.is_dir() and not checkpoint_files(self.folder):
             shutil.rmtree(self.folder, ignore_errors=True)
             if not any(self.output.iterdir()):
                 self.output.rmdir()
+        return self.folder.is_dir()
 
     def _check(self, begun: dict[str, Any], now: dict[str, Any]) -> None:
         for name in now:

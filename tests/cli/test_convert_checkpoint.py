@@ -3,7 +3,7 @@ import pytest
 from keras import ops
 from safetensors.numpy import load_file
 
-from kerazoo import BertBackbone, CausalLM, GPTBackbone, TextClassifier
+from kerazoo import BertBackbone, CausalLM, GPTBackbone, TextClassifier, TextSimilarity
 from kerazoo.cli.convert_checkpoint import convert_checkpoint
 from kerazoo.cli.describe_model import describe_model
 
@@ -97,5 +97,12 @@ def test_a_gpt_backbone_keeps_its_tokenizer(make_language_model, tmp_path):
 def test_a_head_that_huggingface_lacks_is_said(make_language_model, tmp_path):
     TextClassifier(make_language_model().backbone, num_classes=3).save_to_preset(tmp_path / "own")
     with pytest.raises(ValueError, match="only the backbone can be written"):
+        convert_checkpoint(str(tmp_path / "own"), str(tmp_path / "hf"), "huggingface")
+    assert not (tmp_path / "hf").exists()
+
+
+def test_a_task_that_huggingface_lacks_is_said(make_tiny_gpt, tmp_path):
+    TextSimilarity(make_tiny_gpt()).save_to_preset(tmp_path / "own")
+    with pytest.raises(ValueError, match="for text-similarity has no Hugging Face form"):
         convert_checkpoint(str(tmp_path / "own"), str(tmp_path / "hf"), "huggingface")
     assert not (tmp_path / "hf").exists()

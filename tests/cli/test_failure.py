@@ -18,6 +18,13 @@ from kerazoo.cli.failure import Failure, one_sentence
         (ValueError("of Keras\n\nwith a page of arguments"), "ValueError: of Keras\n(--debug"),
         (ValueError(), "ValueError: \n(--debug"),
         (ValueError("in user code:\n\n  File x\n\n    ValueError: Too short.\n"), "Too short."),
+        (
+            ValueError(
+                "Exception encountered when calling A.call().\n\n\x1b[1mToo long.\x1b[0m\n\n"
+                "Arguments received by A.call():\n  • x=third"
+            ),
+            "Too long.",
+        ),
         (OSError("cannot write (errno = 28,\n'No space left on device', buf)"), "Free some"),
         (RuntimeError("a; No space left on device [Op:SaveV2]"), "No space left on device."),
     ],

@@ -69,8 +69,11 @@ def test_from_files_to_answers(
     assert metrics["task"] == task
     result = command("evaluate", folder, "--data", file, "--json")
     assert json.loads(result.stdout)[measure] == pytest.approx(metrics[measure], rel=1e-4)
+    result = command("evaluate", folder, "--data", file)
+    assert f"{measure} {metrics[measure]:.3f}"[:-1] in result.stdout
     # JSON lines of choices need no label; a table of pairs is read by its own columns.
-    result = command("predict", folder, "--input", file, "--max-new-tokens", 3)
+    options = ["--max-new-tokens", 3] if task == "causal-lm" else []
+    result = command("predict", folder, "--input", file, *options)
     assert result.exit_code == 0, result.stderr
     answers = [json.loads(line) for line in result.stdout.splitlines()]
     assert len(answers) == len(rows) - (name == "a.tsv")

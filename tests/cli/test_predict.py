@@ -69,6 +69,7 @@ def test_wrong_usage(command, preset, options, message):
         (["--input", "missing.tsv"], "There is no file missing.tsv"),
         (["--text", "a", "--text-pair", "b"], "The model reads one text"),
         (["--text", "a", "--batch-size", "0"], "batch_size=0"),
+        (["--text", "a", "--max-new-tokens", "5"], "trained for text-classification and generates"),
         (["--text", "a\udcff"], "--text number 1 is not UTF-8"),
     ],
 )

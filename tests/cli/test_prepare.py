@@ -29,7 +29,7 @@ def test_a_corpus_is_prepared(command, files, tmp_path):
     manifest = read_manifest(tmp_path / "shards")
     assert manifest.sequence_length == 21
     assert result.stdout.startswith(f"6 documents, {manifest.rows} rows of ")
-    assert "with a random second text, in 1 shards" in result.stdout
+    assert "with a random second text, in 1 shard: " in result.stdout
     result = command(*arguments, "--output", tmp_path / "more", "--json", "--objective", "bert-mlm")
     assert json.loads(result.stdout)["documents"] == 6
 

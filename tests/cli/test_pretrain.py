@@ -7,6 +7,7 @@ from tiny_corpus import write_corpus
 from kerazoo.data.prepare import prepare
 from kerazoo.data.prepare_settings import PrepareSettings
 from kerazoo.training.pretrain_config import PretrainConfig
+from kerazoo.training.run_folder import TrainingResult
 
 
 @pytest.fixture(scope="module")
@@ -39,11 +40,20 @@ def test_a_run_ends_with_a_summary_and_leaves_its_results(pretrain, tmp_path):
     assert (settings["masking"], settings["batch_size"]) == ("whole_word", 5)
 
 
-def test_as_json_and_quiet(pretrain, preset):
-    result = pretrain("--json", "--quiet", preset=preset)
+def test_as_json_and_quiet(pretrain, monkeypatch, tmp_path):
+    given = {}
+
+    def run(data, output, config, progress, **options):
+        given.update(options, quiet=progress.quiet, config=config, data=data)
+        return TrainingResult(tmp_path, {"steps": 2})
+
+    monkeypatch.setattr("kerazoo.training.pretrain.pretrain", run)
+    result = pretrain("--json", "--quiet", "--vocab", "v.txt", "--cased", "--resume")
     assert result.exit_code == 0, result.stderr
-    assert result.stderr == ""
-    assert json.loads(result.stdout)["steps"] == 2
+    assert json.loads(result.stdout) == {"output": str(tmp_path / "out"), "steps": 2}
+    assert given["quiet"] and given["resume"] and not given["lowercase"]
+    assert (given["vocabulary"], given["size"], given["preset"]) == ("v.txt", "tiny", None)
+    assert given["config"] == PretrainConfig(steps=2, batch_size=5)
 
 
 def test_every_setting_has_an_option(command):

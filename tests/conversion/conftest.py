@@ -72,6 +72,15 @@ HEAD_PAIRS = [
     ("classifier.weight", "classifier/kernel", (3, 20)),
     ("classifier.bias", "classifier/bias", (3,)),
 ]
+PRETRAINING_PAIRS = [
+    ("cls.predictions.transform.dense.weight", "masked_lm/dense/kernel", (20, 20)),
+    ("cls.predictions.transform.dense.bias", "masked_lm/dense/bias", (20,)),
+    ("cls.predictions.transform.LayerNorm.weight", "masked_lm/layer_norm/gamma", (20,)),
+    ("cls.predictions.transform.LayerNorm.bias", "masked_lm/layer_norm/beta", (20,)),
+    ("cls.predictions.bias", "masked_lm/bias", (31,)),
+    ("cls.seq_relationship.weight", "next_sentence/kernel", (2, 20)),
+    ("cls.seq_relationship.bias", "next_sentence/bias", (2,)),
+]
 
 
 class FakeVariable:
@@ -120,6 +129,18 @@ def tensors():
     return {
         name: random.standard_normal(shape).astype(np.float32)
         for name, _, shape in PAIRS + HEAD_PAIRS
+    }
+
+
+@pytest.fixture
+def pretraining_tensors():
+    """Random weights of BertForPreTraining, names as it saves them, the tied matrix once."""
+    random = np.random.default_rng(4)
+    return {
+        name if name.startswith("cls.") else f"bert.{name}": random.standard_normal(shape).astype(
+            np.float32
+        )
+        for name, _, shape in PAIRS + PRETRAINING_PAIRS
     }
 
 

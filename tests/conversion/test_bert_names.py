@@ -17,7 +17,9 @@ def test_huggingface_names_are_those_written_by_hand(pairs):
     assert len(HUGGINGFACE_BACKBONE.rules) == 5 + 16 + 2
 
 
-@pytest.mark.parametrize("table", [HUGGINGFACE_BACKBONE + HUGGINGFACE_HEADS, GOOGLE_BACKBONE])
+@pytest.mark.parametrize(
+    "table", [HUGGINGFACE_BACKBONE + HUGGINGFACE_HEADS, GOOGLE_BACKBONE + GOOGLE_HEADS]
+)
 def test_every_rule_is_reversible_for_every_layer(table):
     for rule in table.rules:
         for layer in ("0", "9", "23"):
@@ -46,6 +48,31 @@ def test_google_names_are_those_of_the_released_checkpoints():
     assert GOOGLE_HEADS.rule_for_target("classifier/kernel").transpose
 
 
+def test_googles_heads_of_pretraining_are_those_of_run_pretraining():
+    names = {
+        "cls/predictions/transform/dense/kernel": "masked_lm/dense/kernel",
+        "cls/predictions/transform/dense/bias": "masked_lm/dense/bias",
+        "cls/predictions/transform/LayerNorm/gamma": "masked_lm/layer_norm/gamma",
+        "cls/predictions/transform/LayerNorm/beta": "masked_lm/layer_norm/beta",
+        "cls/predictions/output_bias": "masked_lm/bias",
+        "cls/seq_relationship/output_weights": "next_sentence/kernel",
+        "cls/seq_relationship/output_bias": "next_sentence/bias",
+    }
+    for source, target in names.items():
+        assert GOOGLE_HEADS.to_targets(source) == (target,)
+        transposed = source == "cls/seq_relationship/output_weights"
+        assert GOOGLE_HEADS.rule_for_target(target).transpose == transposed
+
+
+def test_the_head_tables_cover_exactly_the_heads(make_tiny_bert_pretrainer):
+    task = make_tiny_bert_pretrainer()
+    backbone = {variable.path for variable in task.backbone.weights}
+    heads = {variable.path for variable in task.weights} - backbone
+    for table in (HUGGINGFACE_HEADS, GOOGLE_HEADS):
+        known = {rule.target for rule in table.rules if "classifier" not in rule.target}
+        assert known == heads
+
+
 def test_the_tables_cover_exactly_the_variables_of_the_backbone(tiny_backbone, pairs):
     paths = {variable.path for variable in tiny_backbone.weights}
     assert paths == {path for _, path, _ in pairs}
@@ -60,6 +87,16 @@ def test_the_tables_cover_exactly_the_parameters_of_transformers(config):
     for name in model.state_dict():
         table = HUGGINGFACE_BACKBONE if name.startswith("bert.") else HUGGINGFACE_HEADS
         assert table.to_targets(name.removeprefix("bert.")), name
+
+
+@pytest.mark.transformers
+def test_the_tables_cover_exactly_the_parameters_of_pretraining(config):
+    import transformers
+
+    model = transformers.BertForPreTraining(transformers.BertConfig(**config))
+    tied = {"cls.predictions.decoder.weight", "cls.predictions.decoder.bias"}
+    names = {name for name in model.state_dict() if name.startswith("cls.")} - tied
+    assert names == {r.source for r in HUGGINGFACE_HEADS.rules if r.source.startswith("cls.")}
 
 
 @pytest.mark.transformers

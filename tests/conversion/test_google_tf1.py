@@ -1,5 +1,6 @@
 import json
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -8,6 +9,7 @@ from kerazoo.conversion.google_tf1 import (
     find_google_checkpoint,
     open_google_tf1,
     read_google_config,
+    read_google_task,
     read_google_tokenizer,
 )
 from kerazoo.conversion.loading import load_weights
@@ -89,6 +91,47 @@ def test_the_head_of_run_classifier(tensors, write, make_model, expected, same_v
     report = load_weights(model.variables, open_google_tf1(folder))
     same_values(model.values(), expected(tensors, with_head=True))
     assert report.is_complete
+
+
+def test_the_heads_of_pretraining(tensors, write, make_tiny_bert_pretrainer):
+    """A released checkpoint, its heads filled with numbers that tell the axes apart."""
+    random = np.random.default_rng(6)
+    heads = {
+        "cls/predictions/output_bias": random.normal(size=31),
+        "cls/predictions/transform/dense/kernel": random.normal(size=(20, 20)),
+        "cls/predictions/transform/dense/bias": random.normal(size=20),
+        "cls/predictions/transform/LayerNorm/gamma": random.normal(size=20),
+        "cls/predictions/transform/LayerNorm/beta": random.normal(size=20),
+        "cls/seq_relationship/output_weights": random.normal(size=(2, 20)),
+        "cls/seq_relationship/output_bias": random.normal(size=2),
+    }
+    heads = {name: values.astype(np.float32) for name, values in heads.items()}
+    checkpoint = open_google_tf1(write(google_names(tensors) | heads))
+    task = make_tiny_bert_pretrainer()
+    variables = [v for v in task.weights if v.path.startswith(("masked_lm", "next_sentence"))]
+    report = load_weights([*variables, task.backbone.weights[3]], checkpoint)
+    assert len(report.loaded) == 8
+    values = {variable.path: keras.ops.convert_to_numpy(variable) for variable in variables}
+    kernel = heads["cls/predictions/transform/dense/kernel"]
+    np.testing.assert_array_equal(values["masked_lm/dense/kernel"], kernel)
+    output = heads["cls/seq_relationship/output_weights"]
+    np.testing.assert_array_equal(values["next_sentence/kernel"], output.T)
+    np.testing.assert_array_equal(values["masked_lm/bias"], heads["cls/predictions/output_bias"])
+
+
+@pytest.mark.parametrize(
+    ("names", "task"),
+    [
+        (HEADS, "bert-pretraining"),
+        (["cls/predictions/output_bias"], "masked-lm"),
+        (["cls/seq_relationship/output_weights"], None),
+        (["output_weights"], None),
+    ],
+)
+def test_the_heads_say_the_task(write, tmp_path, names, task):
+    assert read_google_task(tmp_path) is None
+    folder = write({name: np.zeros(2, np.float32) for name in names})
+    assert read_google_task(folder) == task
 
 
 def test_the_released_checkpoint_or_the_last_step_is_taken(tensors, write, tmp_path):

@@ -84,3 +84,11 @@ def test_a_failed_update_changes_nothing(tmp_path):
         raise OSError(28, "No space left on device")
     assert (tmp_path / "model" / "a.txt").read_text() == "old"
     assert [child.name for child in tmp_path.iterdir()] == ["model"]
+
+
+@pytest.mark.parametrize("create", [new_folder, updated_folder])
+def test_where_no_folder_can_be_created_the_callers_path_is_named(create):
+    with pytest.raises(OSError, match="No folder can be created there") as caught:  # noqa: SIM117
+        with create("/proc/model"):
+            pass
+    assert caught.value.filename == "/proc/model"

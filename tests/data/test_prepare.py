@@ -13,6 +13,7 @@ from kerazoo.data.manifest import MANIFEST_FILE, UNFINISHED_FOLDER
 from kerazoo.data.prepare import prepare
 from kerazoo.data.prepare_settings import PrepareSettings
 from kerazoo.data.records import check_vocabulary, parse_records, read_manifest, read_shards
+from kerazoo.data.unfinished_folder import UnfinishedFolder
 
 SMALL = PrepareSettings(sequence_length=19, documents_per_block=4, blocks_per_shard=2)
 
@@ -167,25 +168,31 @@ def test_another_corpus_does_not_mix_with_an_unfinished_one(corpus, tiny_tokeniz
         prepare([corpus(8)], tiny_tokenizer, tmp_path / "a", SMALL)
 
 
+_WRITE_WITH_TWO_WORKERS = """
+import time
+from kerazoo.data.document_blocks import document_blocks, shard_sources
+from kerazoo.data.plain_text import read_documents
+from kerazoo.data.prepare_settings import PrepareSettings
+from kerazoo.data.prepare_worker import write_in_processes
+if __name__ == "__main__":
+    settings = {settings!r}
+    blocks = document_blocks(read_documents([{corpus!r}]), settings.documents_per_block)
+    sources = shard_sources(blocks, settings.blocks_per_shard)
+    for shard in write_in_processes(sources, {folder!r}, settings, workers=2):
+        print(shard.name, flush=True)
+        time.sleep(0.2)
+"""
+
+
 @pytest.mark.slow
 def test_two_workers_write_the_same_bytes_even_when_killed(
     prepared, corpus_file, tiny_tokenizer, tmp_path
 ):
     """SIGKILL of the parent when three shards are finished; its workers end with it."""
     folder, script = tmp_path / "shards", tmp_path / "run.py"
-    tiny_tokenizer.save_to_preset(str(tmp_path / "tokenizer"))
-    arguments = f"{str(folder)!r}, {SMALL!r}, workers=2, on_shard=wait"
+    UnfinishedFolder(folder, tiny_tokenizer, SMALL)
     script.write_text(
-        "import time\n"
-        "from kerazoo import WordPieceTokenizer\n"
-        "from kerazoo.data.prepare import prepare\n"
-        "from kerazoo.data.prepare_settings import PrepareSettings\n"
-        "def wait(shard, is_kept):\n"
-        "    print(shard.name, flush=True)\n"
-        "    time.sleep(0.2)\n"
-        "if __name__ == '__main__':\n"
-        f"    tokenizer = WordPieceTokenizer.from_preset({str(tmp_path / 'tokenizer')!r})\n"
-        f"    prepare([{corpus_file!r}], tokenizer, {arguments})\n"
+        _WRITE_WITH_TWO_WORKERS.format(settings=SMALL, corpus=corpus_file, folder=str(folder))
     )
     command = [sys.executable, str(script)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kerazoo.data.manifest import MANIFEST_FILE, Counts, Manifest, Shard, TokenizerDescription
+from kerazoo.data.manifest import MANIFEST_FILE, Manifest, TokenizerDescription
 from kerazoo.data.prepare_settings import PrepareSettings
 from kerazoo.data.records import (
     check_vocabulary,
@@ -14,6 +14,7 @@ from kerazoo.data.records import (
     read_manifest,
     read_shards,
 )
+from kerazoo.data.shard import Counts, Shard
 
 
 @pytest.fixture

@@ -3,8 +3,9 @@ import os
 import pytest
 
 from kerazoo import WordPieceTokenizer
-from kerazoo.data.manifest import Counts, Shard, read_manifest
+from kerazoo.data.manifest import read_manifest
 from kerazoo.data.prepare_settings import PrepareSettings
+from kerazoo.data.shard import Counts, Shard
 from kerazoo.data.unfinished_folder import UnfinishedFolder
 
 SETTINGS = PrepareSettings(sequence_length=17)

@@ -19,6 +19,7 @@ def task(make_tiny_causal_lm):
     [
         ({"max_length": 0}, "`max_length` must be a number above zero"),
         ({"max_new_tokens": -2}, "max_new_tokens=-2"),
+        ({"max_new_tokens": 2.5}, "whole number. Received: max_new_tokens=2.5"),
         ({"max_length": 5, "max_new_tokens": 2}, "not both. Received: max_length=5, max_new_t"),
     ],
 )
@@ -85,3 +86,14 @@ def test_ids_that_stand_on_padding_change_nothing(task):
         output = task.generate({"token_ids": ids, "padding_mask": mask}, stop_token_ids=None)
     assert output["token_ids"].shape == (2, 7)
     assert output["token_ids"][0].tolist() == output["token_ids"][1].tolist()
+
+
+@pytest.mark.parametrize("sampler", ["greedy", "beam", "contrastive"])
+def test_a_stop_token_of_id_0_ends_nothing_before_it_comes(make_tiny_causal_lm, sampler):
+    task = make_tiny_causal_lm()
+    task.compile(sampler=sampler, jit_compile=False)
+    request = Request(max_new_tokens=3, stop_token_ids=(0, 1))
+    for row, prompt in zip(generate_ids(task, PROMPTS, request), PROMPTS, strict=True):
+        new = row[len(prompt) :]
+        assert len(new) == 3 or new[-1] in (0, 1)
+        assert new

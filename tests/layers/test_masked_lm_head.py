@@ -34,7 +34,9 @@ def states():
 
 def expected_logits(head, states, activation):
     """The formula, written out in float64, at every position; then the chosen ones."""
-    weights = {weight.path: ops.convert_to_numpy(weight).astype("float64") for weight in head.weights}
+    weights = {
+        weight.path: ops.convert_to_numpy(weight).astype("float64") for weight in head.weights
+    }
     named = {path.split("masked_lm/")[-1]: value for path, value in weights.items()}
     matrix = ops.convert_to_numpy(head.token_embedding.embeddings).astype("float64")
     hidden = activation(states @ named["dense/kernel"] + named["dense/bias"])
@@ -139,5 +141,7 @@ def test_a_saved_config_makes_the_same_head(head, states):
 
 
 def test_an_embedding_without_a_way_back_is_refused():
-    with pytest.raises(ValueError, match="ReversibleEmbedding. Received: token_embedding=Embedding"):
+    with pytest.raises(
+        ValueError, match="ReversibleEmbedding. Received: token_embedding=Embedding"
+    ):
         MaskedLMHead(keras.layers.Embedding(VOCABULARY, HIDDEN))

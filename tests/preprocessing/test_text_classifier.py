@@ -84,3 +84,8 @@ def test_config_round_trip(preprocessor, tiny_vocabulary):
 def test_sizes_must_be_positive(tiny_tokenizer, name):
     with pytest.raises(ValueError, match=f"Received: {name}=0"):
         TextClassifierPreprocessor(tiny_tokenizer, **{name: 0})
+
+
+def test_rows_have_room_for_a_token(tiny_tokenizer):
+    with pytest.raises(ValueError, match="room beside 2 special tokens.*sequence_length=2"):
+        TextClassifierPreprocessor(tiny_tokenizer, sequence_length=2)

@@ -178,11 +178,22 @@ def test_single_prompts_lists_and_datasets(task):
         ("the", {"max_new_tokens": 40}, ValueError, "has 37 positions"),
         ("the", {"max_new_tokens": 0}, ValueError, "max_new_tokens"),
         ("the", {"stop_token_ids": "never"}, ValueError, "stop_token_ids='never'"),
+        ("the", {"stop_token_ids": 5}, ValueError, "from 0 to 263.*stop_token_ids=5"),
+        ("the", {"stop_token_ids": [264]}, ValueError, r"from 0 to 263.*stop_token_ids=\[264\]"),
+        (None, {}, TypeError, "a string or a list of strings. Received: prompts=None"),
+        ("\ud800", {}, ValueError, "half of a surrogate pair"),
     ],
 )
 def test_bad_prompts_are_told(task, prompt, arguments, error, message):
     with pytest.raises(error, match=message):
         task.generate(prompt, **arguments)
+
+
+def test_nothing_to_learn_from_and_unknown_samplers_are_told(task):
+    with pytest.raises(ValueError, match="Training needs texts"):
+        task.fit([])
+    with pytest.raises(ValueError, match="`sampler` must be one of 'greedy'.*sampler='nope'"):
+        task.compile(sampler="nope")
 
 
 def test_streaming_gives_the_same_text(task, sampling_task):

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from kerazoo.tasks.pooled_output import pooled_and_sequence_output
+from kerazoo.tasks.pooled_output import pooled_and_sequence_output, train_pooler
 
 
 class Stub:
@@ -52,3 +52,15 @@ def test_outputs_without_a_sequence_are_refused():
         )
     with pytest.raises(ValueError, match="Received: pooling='max'"):
         pooled_and_sequence_output(Stub(None), {}, pooling="max")
+
+
+def test_the_pooler_trains_where_it_is_read(make_tiny_backbone):
+    backbone = make_tiny_backbone()
+    train_pooler(backbone, is_read=False)
+    assert not backbone.pooler.trainable
+    train_pooler(backbone, is_read=True)
+    assert backbone.pooler.trainable
+    backbone.enable_lora(2)
+    train_pooler(backbone, is_read=True)
+    assert not backbone.pooler.trainable  # LoRA froze it
+    train_pooler(Stub(sequence), is_read=True)

@@ -78,6 +78,7 @@ def test_labels_by_name_or_number(y):
         (["good", "awful"], "Row 1 has a label.*knows bad, good. Received: label='awful'"),
         ([0, 2], "Row 1 has a class number outside 0 to 1. Received: y=2"),
         ([-1, 0], "Row 0 has a class number"),
+        ([1, 10**30], f"Row 1 has a class number outside 0 to 1. Received: y={10**30}"),
         ([0], r"each of the 2 texts. Received: y of shape \(1,\)"),
         ([[0], [1]], r"shape \(2, 1\)"),
         ([0.0, 1.0], "dtype float64"),

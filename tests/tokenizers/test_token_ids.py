@@ -20,17 +20,23 @@ from kerazoo.tokenizers.token_ids import to_ragged_ids
     ],
 )
 def test_every_form_of_ids(ids, expected, single):
-    ragged, is_single = to_ragged_ids(ids)
+    ragged, is_single = to_ragged_ids(ids, 9)
     assert (ragged.to_list(), is_single) == (expected, single)
     assert ragged.dtype == tf.int32
 
 
 def test_tensors_of_the_backend():
     ids = keras.ops.convert_to_tensor([[1, 2, 3]], dtype="int32")
-    assert to_ragged_ids(ids)[0].to_list() == [[1, 2, 3]]
+    assert to_ragged_ids(ids, 9)[0].to_list() == [[1, 2, 3]]
 
 
 @pytest.mark.parametrize("ids", [np.zeros((2, 3, 4), int), np.array([1.5]), np.array(3)])
 def test_other_shapes_and_dtypes(ids):
     with pytest.raises(ValueError, match="integers of shape"):
-        to_ragged_ids(ids)
+        to_ragged_ids(ids, 9)
+
+
+@pytest.mark.parametrize("ids", [[3, 9], [[1], [2, -1]], np.array([9, 3])])
+def test_an_id_outside_the_vocabulary_is_named(ids):
+    with pytest.raises(ValueError, match=r"Ids are 0 to 8. Received: id=(9|-1)$"):
+        to_ragged_ids(ids, 9)

@@ -4,12 +4,14 @@ import pytest
 
 from kerazoo.training.checkpoint import checkpoint_files, read_checkpoint, write_checkpoint
 
+KERNEL = np.arange(6.0).reshape(2, 3)
 
-def variables():
+
+def variables(kernel=KERNEL, iteration=7, seed=5):
     return [
-        keras.Variable(np.arange(6.0).reshape(2, 3), name="kernel"),
-        keras.Variable(7, dtype="int32", trainable=False, name="iteration"),
-        keras.random.SeedGenerator(5).state,
+        keras.Variable(kernel, name="kernel"),
+        keras.Variable(iteration, dtype="int32", trainable=False, name="iteration"),
+        keras.random.SeedGenerator(seed, name="dropout").state,
     ]
 
 
@@ -21,9 +23,9 @@ def test_what_is_written_is_read_back(tmp_path):
     file = write_checkpoint(tmp_path, 12, written, HISTORY)
     checkpoint = read_checkpoint(tmp_path)
     assert (checkpoint.step, checkpoint.history) == (12, HISTORY)
-    others = [keras.Variable(np.zeros(v.shape), dtype=v.dtype, name=v.name) for v in written]
+    others = variables(np.zeros((2, 3)), iteration=0, seed=6)
     checkpoint.restore(others[:1])
-    checkpoint.restore(others[1:], first=1)
+    checkpoint.restore(others)
     for variable, other in zip(written, others, strict=True):
         value, restored = (keras.ops.convert_to_numpy(v) for v in (variable, other))
         assert value.dtype == restored.dtype
@@ -50,7 +52,7 @@ def test_another_model_is_refused(tmp_path, other):
     with pytest.raises(ValueError, match=f"one of another model.*{name}"):
         read_checkpoint(tmp_path).restore([keras.Variable(other, name=name)])
     with pytest.raises(ValueError, match="one of another model"):
-        read_checkpoint(tmp_path).restore([keras.Variable(other, name=name)], first=9)
+        read_checkpoint(tmp_path).restore([*variables(), keras.Variable(other, name=name)])
 
 
 @pytest.mark.parametrize("size", [0, 5, 100, 300])

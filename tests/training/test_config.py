@@ -11,6 +11,8 @@ from kerazoo.training.config import FinetuneConfig
     [
         ({"epochs": 0}, "`epochs` must be a number above zero. Received: epochs=0"),
         ({"batch_size": 0}, "`batch_size` must be a number above zero"),
+        ({"batch_size": 10**20}, r"`batch_size` must be below 2\*\*31"),
+        ({"seed": 2**31}, r"`seed` must be below 2\*\*31. Received: seed=2147483648"),
         ({"learning_rate": -1e-5}, "learning_rate"),
         ({"weight_decay": -0.1}, "`weight_decay` must not be negative"),
         ({"precision": "float16"}, "'float32', 'mixed_bfloat16'"),

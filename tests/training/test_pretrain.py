@@ -1,10 +1,11 @@
 import json
 import os
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
-from kerazoo import BertPretrainer, CausalLM, MaskedLM, TextClassifier
+from kerazoo import BertPretrainer, CausalLM, MaskedLM
 from kerazoo.training import pretrain as module
 from kerazoo.training.pretrain import pretrain, summary
 from kerazoo.training.pretrain_config import PretrainConfig
@@ -13,47 +14,63 @@ from kerazoo.training.progress import Progress
 SHORT = PretrainConfig(steps=2, batch_size=5)
 
 
-def test_a_new_bert_from_shards(make_shards, tmp_path, capsys):
-    data = make_shards("bert")
-    result = pretrain(str(data), tmp_path / "out", SHORT, size="tiny", progress=Progress())
+@pytest.fixture(scope="module")
+def first(make_shards, tmp_path_factory):
+    """The result of a run on pairs, and its logs."""
+    folder = tmp_path_factory.mktemp("first")
+    logs = {"tensorboard": str(folder / "logs")} if find_spec("tensorboard") else {}
+    data = str(make_shards("bert"))
+    return pretrain(data, folder / "out", SHORT, size="tiny", **logs), folder
+
+
+def test_a_new_bert_from_shards(first):
+    result, folder = first
+    assert result.folder == folder / "out"
     metrics = json.loads((result.folder / "metrics.json").read_text())
     assert metrics == result.metrics
     assert metrics["task"] == "bert-pretraining"
-    assert metrics["train_rows"] + metrics["validation_rows"] > 100
+    assert (metrics["train_rows"], metrics["validation_rows"]) == (77, 4)
     for part in ("masked_lm", "next_sentence"):
         assert metrics[f"{part}_loss"] > 0
         assert 0 <= metrics[f"{part}_accuracy"] <= 1
+    assert metrics["loss"] == pytest.approx(
+        metrics["masked_lm_loss"] + metrics["next_sentence_loss"], rel=1e-5
+    )
     assert metrics["evaluations"][-1]["step"] == metrics["steps"] == 2
     assert metrics["tokens_per_second"] > 0
     settings = PretrainConfig.from_file(result.folder / "training_config.json")
     assert settings == SHORT
-    assert sorted(os.listdir(tmp_path)) == ["out"]
+    assert set(os.listdir(folder)) <= {"out", "logs"}
     assert not (result.folder / ".unfinished").exists()
-    task = BertPretrainer.from_preset(result.folder)
-    assert task.backbone.config.max_sequence_length == 19
-    said = capsys.readouterr().err
-    assert "rows are held out" in said
-    assert "step 2/2: " in said
     assert summary(metrics).startswith("2 steps, masked lm accuracy 0.")
 
 
-def test_heads_are_kept_and_measured_first(make_shards, tmp_path):
-    first = pretrain(str(make_shards("bert")), tmp_path / "first", SHORT, size="tiny")
-    data = str(make_shards("bert-mlm"))
+def test_logs_for_tensorboard(first):
+    pytest.importorskip("tensorboard")
+    events = (first[1] / "logs").rglob("events.*")
+    assert {path.parent.name for path in events} == {"train", "validation"}
+
+
+def test_heads_are_kept_and_measured_first(first, make_shards, tmp_path, capsys):
+    preset, data = str(first[0].folder), str(make_shards("bert-mlm"))
     config = PretrainConfig(steps=1, batch_size=5, masking="whole_word")
-    second = pretrain(data, tmp_path / "second", config, preset=str(first.folder)).metrics
-    assert [entry["step"] for entry in second["evaluations"]] == [0, 1]
-    assert second["loss"] == pytest.approx(np.log(second["perplexity"]))
-    before = BertPretrainer.from_preset(first.folder).masked_lm_head.dense.kernel.numpy()
-    after = MaskedLM.from_preset(tmp_path / "second").masked_lm_head.dense.kernel.numpy()
+    metrics = pretrain(data, tmp_path / "out", config, preset=preset, progress=Progress()).metrics
+    assert [entry["step"] for entry in metrics["evaluations"]] == [0, 1]
+    assert metrics["loss"] == pytest.approx(np.log(metrics["perplexity"]))
+    said = capsys.readouterr().err
+    assert "rows are held out" in said
+    assert "step 1/1: " in said
+    task = BertPretrainer.from_preset(preset)
+    assert task.backbone.config.max_sequence_length == 19
+    before = task.masked_lm_head.dense.kernel.numpy()
+    after = MaskedLM.from_preset(tmp_path / "out").masked_lm_head.dense.kernel.numpy()
     # One step at most moves a weight by the rate (and decay).
     assert 0 < np.abs(after - before).max() < 2e-4
-    assert TextClassifier.from_preset(tmp_path / "second", labels=["a", "b"])
 
 
 def test_gpt_from_raw_text(corpus_file, tiny_bpe_tokenizer, make_tiny_causal_lm, tmp_path):
     make_tiny_causal_lm().save_to_preset(tmp_path / "gpt")
-    config = PretrainConfig(steps=1, batch_size=5, sequence_length=19, validation_fraction=0)
+    config = PretrainConfig(steps=1, batch_size=5, sequence_length=19, validation_rows=5)
     result = pretrain(
         [corpus_file],
         tmp_path / "out",
@@ -66,23 +83,6 @@ def test_gpt_from_raw_text(corpus_file, tiny_bpe_tokenizer, make_tiny_causal_lm,
     assert result.metrics["perplexity"] > 1
     assert "perplexity" in summary(result.metrics)
     assert CausalLM.from_preset(tmp_path / "out").preprocessor.sequence_length == 19
-
-
-def test_without_validation_the_training_is_reported(make_shards, tmp_path):
-    config = PretrainConfig(steps=1, batch_size=5, validation_fraction=0)
-    metrics = pretrain(str(make_shards("bert-mlm")), tmp_path / "out", config, size="tiny").metrics
-    assert metrics["validation_rows"] == 0
-    assert metrics["loss"] == pytest.approx(np.log(metrics["perplexity"]))
-    assert "held out" not in summary(metrics)
-
-
-def test_logs_for_tensorboard(make_shards, tmp_path):
-    pytest.importorskip("tensorboard")
-    logs = tmp_path / "logs"
-    pretrain(
-        str(make_shards("bert-mlm")), tmp_path / "out", SHORT, size="tiny", tensorboard=str(logs)
-    )
-    assert {path.parent.name for path in logs.rglob("events.*")} == {"train", "validation"}
 
 
 @pytest.fixture
@@ -149,4 +149,7 @@ def test_a_failed_run_leaves_nothing_and_an_unfinished_one_is_gone_on_with(
         )
     metrics = pretrain(data, out, config, size="tiny", resume=True).metrics
     assert [entry["step"] for entry in metrics["evaluations"]] == [2]
+    assert metrics["validation_rows"] == 0
+    assert metrics["loss"] == pytest.approx(np.log(metrics["perplexity"]))
+    assert "held out" not in summary(metrics)
     assert MaskedLM.from_preset(out)

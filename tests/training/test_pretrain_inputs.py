@@ -107,7 +107,7 @@ def test_a_batch_depends_on_the_seed_and_its_number_alone(make_shards, masker):
     source = ShardRows(folder, read_manifest(folder), group_rows=20, seed=1)
     inputs = PretrainInputs(source.row_format, BERT_INPUTS, masker)
     whole = batches(inputs.training_dataset(source, 7, seed=1), 30)
-    for first in (1, 13, 25):
+    for first in (1, 25):
         later = batches(inputs.training_dataset(source, 7, seed=1, first_batch=first), 3)
         assert same(later, whole[first : first + 3])
     assert not same(batches(inputs.training_dataset(source, 7, seed=2), 2), whole[:2])

@@ -20,33 +20,36 @@ from kerazoo.training.step_progress import StepProgress
 from kerazoo.training.unfinished_run import UnfinishedRun
 
 CONFIG = PretrainConfig(
-    steps=7, batch_size=5, learning_rate=0.01, evaluate_every=4, checkpoint_every=2, seed=3
+    steps=4, batch_size=5, learning_rate=0.01, evaluate_every=3, checkpoint_every=3, seed=3
 )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def rows(make_shards):
     folder = make_shards("bert-mlm")
-    return ShardRows(folder, read_manifest(folder), held_out_fraction=0.1, group_rows=30, seed=3)
+    return ShardRows(folder, read_manifest(folder), 0.1, held_out_limit=5, group_rows=30, seed=3)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def make_task(make_tiny_backbone, tiny_tokenizer):
     def make():
-        backbone = make_tiny_backbone(max_sequence_length=19, dropout=0.2)
+        backbone = make_tiny_backbone(max_sequence_length=19, num_layers=1, dropout=0.2)
         return MaskedLM(backbone, MaskedLMPreprocessor(tiny_tokenizer, sequence_length=19))
 
     return make
 
 
 @pytest.fixture
-def train(make_task, rows, tmp_path):
-    def in_folder(name):
-        folder = UnfinishedRun(tmp_path / name, resume=True)
+def train(make_task, rows):
+    def in_folder(output):
+        folder = UnfinishedRun(output, resume=True)
         folder.begin({})
         task = make_task()
         history = train_steps(task, rows, rows, folder, CONFIG)
-        return task, history
+        state = [*task.variables, *task.optimizer.variables]
+        values = [(v.name, keras.ops.convert_to_numpy(v)) for v in state]
+        times = ("seconds", "tokens_per_second")
+        return values, [{k: v for k, v in e.items() if k not in times} for e in history]
 
     return in_folder
 
@@ -67,32 +70,33 @@ def fail():
     raise RuntimeError("killed")
 
 
-def without_times(history):
-    times = ("seconds", "tokens_per_second")
-    return [{k: v for k, v in entry.items() if k not in times} for entry in history]
+def last_checkpoint(output):
+    return checkpoint_files(output / ".unfinished")[-1].stem
 
 
+@pytest.mark.skipif(
+    keras.config.backend() == "torch", reason="there Keras's dropout draws from a global state"
+)
 def test_an_interrupted_run_reaches_the_same_weights(train, monkeypatch, tmp_path):
-    whole, history = train("whole")
-    assert [entry["step"] for entry in history] == [4, 7]
+    weights, history = train(tmp_path / "whole")
+    assert [entry["step"] for entry in history] == [3, 4]
     assert history[-1]["val_loss"] != history[0]["val_loss"]
+    parts = tmp_path / "parts"
     with monkeypatch.context() as patch, pytest.raises(SystemExit):
         # In the middle between two evaluations, and between two checkpoints.
-        at_step(patch, 3, lambda: os.kill(os.getpid(), signal.SIGTERM))
-        train("parts")
-    folder = tmp_path / "parts" / ".unfinished"
-    assert checkpoint_files(folder)[-1].stem == "step-000000003"
-    with monkeypatch.context() as patch, pytest.raises(RuntimeError):
-        # After a checkpoint at an evaluation.
-        at_step(patch, 5, fail)
-        train("parts")
-    assert checkpoint_files(folder)[-1].stem == "step-000000004"
-    parts, later = train("parts")
-    assert without_times(later) == without_times(history)
-    state = [[*task.variables, *task.optimizer.variables] for task in (whole, parts)]
-    for a, b in zip(*state, strict=True):
-        assert a.path == b.path
-        np.testing.assert_array_equal(*map(keras.ops.convert_to_numpy, (a, b)), err_msg=a.path)
+        at_step(patch, 2, lambda: os.kill(os.getpid(), signal.SIGTERM))
+        train(parts)
+    assert last_checkpoint(parts) == "step-000000002"
+    if keras.config.backend() == "tensorflow":  # on JAX every run is compiled
+        with monkeypatch.context() as patch, pytest.raises(RuntimeError):
+            at_step(patch, 4, fail)
+            train(parts)
+        assert last_checkpoint(parts) == "step-000000003"
+    weights_of_parts, history_of_parts = train(parts)
+    assert history_of_parts == history
+    for (name, value), (other_name, other) in zip(weights, weights_of_parts, strict=True):
+        assert name == other_name
+        np.testing.assert_array_equal(value, other, err_msg=name)
 
 
 def test_biases_and_norms_alone_are_not_decayed(make_tiny_backbone, tiny_tokenizer):
@@ -109,6 +113,7 @@ def test_biases_and_norms_alone_are_not_decayed(make_tiny_backbone, tiny_tokeniz
     assert len(undecayed) == 10 + embeddings + pooler + head + next_sentence
 
 
+@pytest.mark.tensorflow
 def test_measuring_before_the_first_step(make_task, rows, tmp_path):
     folder = UnfinishedRun(tmp_path / "out", resume=False)
     folder.begin({})

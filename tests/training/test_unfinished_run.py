@@ -41,13 +41,13 @@ def test_something_else_is_left_as_it_is(tmp_path, resume):
 
 
 def test_a_failed_run_without_a_checkpoint_leaves_nothing(begun):
-    begun.discard_if_nothing_is_saved()
+    assert not begun.keep_if_saved()
     assert not begun.output.exists()
 
 
 def test_a_checkpoint_is_kept(begun):
     (begun.folder / "step-000000004.safetensors").write_bytes(b"")
-    begun.discard_if_nothing_is_saved()
+    assert begun.keep_if_saved()
     assert begun.folder.is_dir()
 
 

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 import tensorflow as tf
 
-_AROUND, _UNSELECTABLE, _SELECTABLE = 0, 1, 2
+_FEW = 8  # so many comparisons take less time than looking every token up
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Candidates:
     Args:
         is_real: (batch, seq) bool, False on padding.
         is_text: (batch, seq) bool, False on padding and on tokens that stand around texts.
-        is_selectable: (batch, seq) bool, the tokens that may be chosen.
+        is_selectable: (batch, seq) bool, the tokens of texts that may be chosen.
     """
 
     is_real: tf.Tensor
@@ -25,33 +25,36 @@ class Candidates:
     is_selectable: tf.Tensor
 
     @classmethod
-    def of_batch(cls, token_ids: tf.Tensor, padding_mask: tf.Tensor, kinds: np.ndarray) -> Self:
-        """Look up the kind of each token.
+    def of_batch(
+        cls,
+        token_ids: tf.Tensor,
+        padding_mask: tf.Tensor,
+        around_ids: Collection[int],
+        unselectable_ids: Collection[int],
+    ) -> Self:
+        """Tell the tokens of a batch apart.
 
         Args:
             token_ids: (batch, seq) int32.
             padding_mask: (batch, seq) int32.
-            kinds: what `token_kinds` returns.
+            around_ids: ids that stand around texts, as [CLS] and [SEP].
+            unselectable_ids: ids that may not be chosen.
         """
         is_real = padding_mask > 0
-        kind = tf.gather(tf.constant(kinds), token_ids)
-        return cls(is_real, is_real & (kind > _AROUND), is_real & (kind > _UNSELECTABLE))
+        is_text = is_real & ~is_one_of(token_ids, around_ids)
+        others = set(unselectable_ids) - set(around_ids)
+        return cls(is_real, is_text, is_text & ~is_one_of(token_ids, others))
 
 
-def token_kinds(
-    vocabulary_size: int, around_ids: Collection[int], unselectable_ids: Collection[int]
-) -> np.ndarray:
-    """Return what each id is: around texts, unselectable, or selectable.
-
-    Args:
-        vocabulary_size: int.
-        around_ids: the ids that stand around texts, as [CLS] and [SEP].
-        unselectable_ids: other ids that are never chosen.
-
-    Returns:
-        (vocabulary_size,) int8.
-    """
-    kinds = np.full(vocabulary_size, _SELECTABLE, "int8")
-    kinds[list(unselectable_ids)] = _UNSELECTABLE
-    kinds[list(around_ids)] = _AROUND
-    return kinds
+def is_one_of(token_ids: tf.Tensor, ids: Collection[int]) -> tf.Tensor:
+    """Return where a token has one of some ids: bool, in the shape of `token_ids`."""
+    if not ids:
+        return tf.zeros_like(token_ids, tf.bool)
+    if len(ids) <= _FEW:
+        first, *others = (token_ids == number for number in sorted(ids))
+        for other in others:
+            first |= other
+        return first
+    table = np.zeros(max(ids) + 1, bool)
+    table[list(ids)] = True
+    return (token_ids < len(table)) & tf.gather(table, tf.minimum(token_ids, len(table) - 1))

@@ -5,18 +5,17 @@ import functools
 import re
 from typing import Any, Literal, Self
 
-import numpy as np
 import tensorflow as tf
 
 from kerazoo.axes import MASK_POSITIONS, PADDING_MASK, TOKEN_IDS
 from kerazoo.checks import check_one_of, check_positive
-from kerazoo.preprocessing.masking.candidates import Candidates, token_kinds
-from kerazoo.preprocessing.masking.ngram import NGRAM_WEIGHTS, number_ngrams
+from kerazoo.preprocessing.masking.candidates import Candidates
+from kerazoo.preprocessing.masking.chosen import Chosen
+from kerazoo.preprocessing.masking.ngram import NGRAM_WEIGHTS, select_ngrams
 from kerazoo.preprocessing.masking.replace import replace_masked
 from kerazoo.preprocessing.masking.selection_count import selection_counts
-from kerazoo.preprocessing.masking.slots import fill_slots
 from kerazoo.preprocessing.masking.token import select_tokens
-from kerazoo.preprocessing.masking.whole_word import number_whole_words
+from kerazoo.preprocessing.masking.whole_word import select_whole_words
 from kerazoo.preprocessing.word_boundaries import Units, token_units, word_units
 
 MASKINGS = ("token", "whole_word", "ngram")
@@ -150,76 +149,63 @@ class Masker:
             The features with replaced `token_ids` and with `mask_positions`,
             (batch, mask_selection_length) int32; `mask_ids`, int32; `mask_weights`, float32.
         """
-        numbers, words, seed = self._choose(features, word_starts, seed)
+        seeds = tf.unstack(tf.random.split(tf.cast(seed, tf.int32), 2))
         token_ids = features[TOKEN_IDS]
-        is_masked = numbers > 0
-        chosen = tf.where(is_masked)
+        words = self._words(features, word_starts)
+        chosen = self._choose(features, words, seeds[0])
+        labels = chosen.gather(token_ids)
         new_ids = replace_masked(
-            token_ids,
-            chosen,
-            seed,
+            labels,
+            seeds[1],
             self.mask_token_id,
             self.drawn_ids,
             self.mask_token_rate,
             self.random_token_rate,
-            words.of_each(chosen) if self.replace_per_word and words else None,
+            words.number_of(chosen.positions) if words and self.replace_per_word else None,
         )
-        positions, is_used = fill_slots(is_masked, chosen, self.mask_selection_length)
-        mask_ids = tf.gather(token_ids, positions, axis=1, batch_dims=1)
-        return (
-            {**features, TOKEN_IDS: new_ids, MASK_POSITIONS: positions},
-            tf.where(is_used, mask_ids, self.pad_token_id),
-            tf.cast(is_used, tf.float32),
-        )
+        rows, slots = chosen.in_rows(token_ids), self.mask_selection_length
+        masked = {
+            TOKEN_IDS: chosen.replace(token_ids, new_ids),
+            MASK_POSITIONS: rows.in_slots(tf.cast(rows.positions, tf.int32), slots),
+        }
+        mask_ids = rows.in_slots(labels, slots, unused=self.pad_token_id)
+        return {**features, **masked}, mask_ids, rows.weights(slots)
 
-    def number_chosen(
+    def choose(
         self, features: dict[str, tf.Tensor], word_starts: tf.Tensor | None, seed: tf.Tensor
-    ) -> tf.Tensor:
-        """Return which tokens `mask` chooses with the same arguments, without replacing them.
+    ) -> Chosen:
+        """Return which tokens `mask` chooses with the same arguments, without replacing them."""
+        where = tf.random.split(tf.cast(seed, tf.int32), 2)[0]
+        return self._choose(features, self._words(features, word_starts), where)
 
-        Returns:
-            (batch, seq) int32: 0, or above it, the same number for the tokens of one n-gram.
-        """
-        numbers, _, _ = self._choose(features, word_starts, seed)
-        return tf.cast(numbers, tf.int32)
-
-    def _choose(
-        self, features: dict[str, tf.Tensor], word_starts: tf.Tensor | None, seed: tf.Tensor
-    ) -> tuple[tf.Tensor, Units | None, tf.Tensor]:
-        """Return numbers above 0 on chosen tokens, the words (if needed) and another seed."""
-        token_ids, padding_mask = features[TOKEN_IDS], features[PADDING_MASK]
-        candidates = Candidates.of_batch(token_ids, padding_mask, self._kinds)
-        words = self._words(candidates, word_starts) if self.needs_words else None
+    def _choose(self, features: dict[str, tf.Tensor], words: Any, seed: tf.Tensor) -> Chosen:
+        lengths = tf.reduce_sum(features[PADDING_MASK], axis=1)
         limit = self.mask_selection_length
-        counts = selection_counts(
-            tf.reduce_sum(padding_mask, axis=1),
-            tf.math.count_nonzero(candidates.is_selectable, axis=1, dtype=tf.int32),
-            self.mask_selection_rate,
-            limit,
-        )
-        where, what = tf.unstack(tf.random.split(tf.cast(seed, tf.int32), 2))
+        counts = selection_counts(lengths, self.mask_selection_rate, limit)
         if self.masking == "token":
-            is_chosen = select_tokens(candidates.is_selectable, counts, limit, where)
-            return tf.cast(is_chosen, tf.int32), words, what
+            return select_tokens(self._candidates(features).is_selectable, counts, limit, seed)
         if self.masking == "whole_word":
-            return number_whole_words(words, counts, limit, where), words, what
-        units = words if self.ngram_unit == "word" else token_units(candidates.is_selectable)
-        return number_ngrams(units, counts, limit, where, self.ngram_weights), words, what
+            return select_whole_words(words, counts, limit, seed)
+        units = words if self.ngram_unit == "word" else token_units(self._candidates(features))
+        return select_ngrams(units, counts, limit, seed, self.ngram_weights)
 
-    def _words(self, candidates: Candidates, word_starts: tf.Tensor | None) -> Units:
+    def _words(self, features: dict[str, tf.Tensor], word_starts: tf.Tensor | None) -> Units | None:
+        if not self.needs_words:
+            return None
         if word_starts is None:
             raise ValueError(
                 "This masking needs to know where words start; `tokenize_with_word_starts` of a "
                 f"WordPieceTokenizer says it. Received: word_starts=None, masking={self.masking!r}"
             )
-        return word_units(
-            word_starts, candidates.is_text, candidates.is_selectable, candidates.is_real
-        )
+        return word_units(word_starts, self._candidates(features))
 
-    @functools.cached_property
-    def _kinds(self) -> np.ndarray:
-        unselectable = {*self.special_token_ids, *self.unselectable_token_ids}
-        return token_kinds(self.vocabulary_size, self.template_token_ids, unselectable)
+    def _candidates(self, features: dict[str, tf.Tensor]) -> Candidates:
+        return Candidates.of_batch(
+            features[TOKEN_IDS],
+            features[PADDING_MASK],
+            self.template_token_ids,
+            {*self.special_token_ids, *self.unselectable_token_ids},
+        )
 
 
 def check_has_mask_token(tokenizer: Any) -> None:

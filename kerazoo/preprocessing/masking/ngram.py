@@ -4,16 +4,18 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
+from kerazoo.preprocessing.masking.chosen import Chosen
 from kerazoo.preprocessing.masking.visiting_order import (
-    cut_to_limit,
-    first_visits,
-    visit_in_random_order,
+    NOT_VISITED,
+    Visited,
+    choose_in_random_order,
 )
 from kerazoo.preprocessing.word_boundaries import Units
 
 NGRAM_WEIGHTS = (0.4, 0.3, 0.2, 0.1)
 """How often n-grams of length 1, 2, 3 and 4 are drawn."""
 
+_AT_ONCE = 2  # visits in one pass of the loop, which has a cost of its own
 _TAKEN = 1 << 20  # more tokens than any row has; units that are not free have this size
 
 
@@ -23,22 +25,7 @@ def select_ngrams(
     limit: int,
     seed: tf.Tensor,
     weights: Sequence[float] = NGRAM_WEIGHTS,
-) -> tf.Tensor:
-    """Choose n-grams; see `number_ngrams`.
-
-    Returns:
-        (batch, seq) bool.
-    """
-    return number_ngrams(units, counts, limit, seed, weights) > 0
-
-
-def number_ngrams(
-    units: Units,
-    counts: tf.Tensor,
-    limit: int,
-    seed: tf.Tensor,
-    weights: Sequence[float] = NGRAM_WEIGHTS,
-) -> tf.Tensor:
+) -> Chosen:
     """Choose n-grams that start in random order and do not overlap.
 
     Starts are visited in random order. A start that is chosen already is passed over. Else a
@@ -54,71 +41,60 @@ def number_ngrams(
         weights: the shares of the lengths 1, 2, …; they sum to 1.
 
     Returns:
-        (batch, seq) int32, 0 where nothing is chosen; tokens of one n-gram have the same number,
-        no other n-gram of the row has it.
+        The chosen tokens; those of one n-gram have a number that no other of the row has.
     """
-    seeds = tf.random.split(seed, 3)
+    seeds = tf.unstack(tf.random.split(seed, 2))
+    lengths = _draw_lengths(units, weights, seeds[1])
 
-    def visit(order: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        lengths = _draw_lengths(order, limit, weights, seeds[1:])
-        return _take(units, order, lengths, counts, len(weights))
+    def visit(order: tf.Tensor, so_far: Visited, to_the_end: bool) -> Visited:
+        return _take(units, order, lengths, so_far, len(weights))
 
-    visits = visit_in_random_order(units, counts, limit, seeds[0], visit)
-    return cut_to_limit(units, visits, limit)
+    return choose_in_random_order(units, counts, limit, seeds[0], visit)
 
 
-def _draw_lengths(
-    order: tf.Tensor, limit: int, weights: Sequence[float], seeds: tf.Tensor
-) -> tf.Tensor:
-    """Return a length for each visit, (batch, visits) int32.
-
-    The first visits get theirs from a seed of their own, so that they are the same whether or not
-    others follow.
-    """
-    rows, visits = tf.unstack(tf.shape(order))
-    few = tf.minimum(first_visits(limit), visits)
-    drawn = tf.concat(
-        [
-            tf.random.stateless_uniform([rows, few], seeds[0]),
-            tf.random.stateless_uniform([rows, visits - few], seeds[1]),
-        ],
-        axis=1,
-    )
+def _draw_lengths(units: Units, weights: Sequence[float], seed: tf.Tensor) -> tf.Tensor:
+    """Return the length of the n-gram that would start at each unit, (units,) int32."""
+    drawn = tf.random.stateless_uniform(tf.shape(units.first), seed)
     longer = [drawn >= sum(weights[: n + 1]) for n in range(len(weights) - 1)]
-    return 1 + tf.add_n([tf.cast(is_longer, tf.int32) for is_longer in longer])
+    return tf.add_n([tf.ones_like(units.size), *(tf.cast(flags, tf.int32) for flags in longer)])
 
 
 def _take(
-    units: Units, order: tf.Tensor, lengths: tf.Tensor, counts: tf.Tensor, longest: int
-) -> tuple[tf.Tensor, tf.Tensor]:
+    units: Units, order: tf.Tensor, lengths: tf.Tensor, so_far: Visited, longest: int
+) -> Visited:
     """Visit starts one after another, all rows of the batch at once.
 
-    `sizes` holds the tokens of each unit, and at least `_TAKEN` for one that is not free: its
+    `sizes` holds the tokens of each unit, and at least `_TAKEN` for one that is not free: the
     running total over the units of an n-gram then exceeds every row's rest from the first on that
-    is taken, too much, or beyond the drawn length.
+    is taken or too much. What is beyond the drawn length is read as a unit that is never free.
     """
-    offsets = tf.range(longest)
-    # No start: the last of the padding behind all units, which is never free.
-    starts = tf.transpose(tf.where(order >= 0, order, tf.size(units.size)))
-    reach = starts[..., tf.newaxis] + offsets
-    is_beyond = offsets >= tf.transpose(lengths)[..., tf.newaxis]
-    beyond = tf.where(is_beyond, _TAKEN, 0)
+    never_free = tf.size(units.size)
     sizes = tf.where(units.is_candidate, units.size, _TAKEN)
+    sizes = tf.where(so_far.numbers > 0, _TAKEN + so_far.numbers, sizes)
     sizes = tf.pad(sizes, [[0, longest]], constant_values=_TAKEN)
+    starts = tf.transpose(tf.where(order != NOT_VISITED, order, never_free))
+    offsets = tf.range(longest)
+    is_within = offsets < tf.gather(tf.pad(lengths, [[0, 1]]), starts)[..., tf.newaxis]
+    reach = tf.where(is_within, starts[..., tf.newaxis] + offsets, never_free)
+    reach = tf.pad(reach, [[0, _AT_ONCE], [0, 0], [0, 0]], constant_values=never_free)
 
     def is_going_on(number: tf.Tensor, sizes: tf.Tensor, missing: tf.Tensor) -> tf.Tensor:
-        return (number < tf.shape(reach)[0]) & tf.reduce_any(missing > 0)
+        return tf.reduce_any((missing > 0) & (reach[number, :, 0] < never_free))
 
-    def take_one(
+    def take_some(
         number: tf.Tensor, sizes: tf.Tensor, missing: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        reached = reach[number]
-        total = tf.cumsum(tf.maximum(tf.gather(sizes, reached), beyond[number]), axis=1)
-        fits = total <= missing[:, tf.newaxis]
-        missing = missing - tf.reduce_max(tf.where(fits, total, 0), axis=1)
-        taken = tf.where(fits, _TAKEN + 1 + number, 0)
-        sizes = tf.tensor_scatter_nd_max(sizes, reached[..., tf.newaxis], taken)
-        return number + 1, sizes, missing
+        for _ in range(_AT_ONCE):
+            reached = reach[number]
+            total = tf.cumsum(tf.gather(sizes, reached), axis=1)
+            fits = total <= missing[:, tf.newaxis]
+            missing = missing - tf.reduce_max(tf.where(fits, total, 0), axis=1)
+            number += 1
+            taken = tf.where(fits, _TAKEN + so_far.visits + number, 0)
+            sizes = tf.tensor_scatter_nd_max(sizes, reached[..., tf.newaxis], taken)
+        # A batch of a known size keeps it, as a loop demands.
+        return number, sizes, tf.ensure_shape(missing, so_far.missing.shape)
 
-    _, sizes, missing = tf.while_loop(is_going_on, take_one, (0, sizes, counts))
-    return tf.maximum(sizes[:-longest] - _TAKEN, 0), missing
+    _, sizes, missing = tf.while_loop(is_going_on, take_some, (0, sizes, so_far.missing))
+    numbers = tf.maximum(sizes[:-longest] - _TAKEN, 0)
+    return Visited(numbers, missing, so_far.visits + tf.shape(order)[1])

@@ -14,14 +14,11 @@ def selection_count(length: int, rate: float, limit: int) -> int:
     return min(limit, max(1, round(length * rate)))
 
 
-def selection_counts(
-    lengths: tf.Tensor, candidates: tf.Tensor, rate: float, limit: int
-) -> tf.Tensor:
-    """Return `selection_count` of each row, but never more than the row has candidates.
+def selection_counts(lengths: tf.Tensor, rate: float, limit: int) -> tf.Tensor:
+    """Return `selection_count` of each row.
 
     Args:
         lengths: (batch,) int32, tokens of each row, [CLS] and [SEP] included.
-        candidates: (batch,) int32, how many of them may be masked.
         rate: float, the share to mask.
         limit: int, the most tokens to mask in a row.
 
@@ -30,4 +27,4 @@ def selection_counts(
     """
     # In float64, as 0.15 × 130 = 19.5 must round as Python rounds it; `tf.round` is half to even.
     rounded = tf.cast(tf.round(tf.cast(lengths, tf.float64) * rate), tf.int32)
-    return tf.minimum(tf.minimum(tf.maximum(rounded, 1), limit), candidates)
+    return tf.minimum(tf.maximum(rounded, 1), limit)

@@ -83,10 +83,14 @@ def _number(label: str) -> float | None:
 
 
 def _are_scores(labels: list[str], regression: bool | None) -> bool:
+    """Return what the setting says, else whether a label has a fraction.
+
+    Then all are scores, so that one that is no number is told and does not make classes of them.
+    """
     if regression is not None:
         return regression
     numbers = [_number(label) for label in labels]
-    return None not in numbers and any(n is not None and n != round(n) for n in numbers)
+    return any(number is not None and number != round(number) for number in numbers)
 
 
 def _scores(table: Table) -> np.ndarray:

@@ -49,6 +49,9 @@ def test_a_score_that_is_no_number_names_its_line():
         FORM.check(table(["1.5", "2"]), table(["1", "same"], "v.tsv"), FinetuneConfig())
     with pytest.raises(ValueError, match="the score 'nan' is no number"):
         FORM.check(table(["nan", "2"]), table(["1", "2"]), FinetuneConfig(regression=True))
+    for wrong in ("nan", "inf", "1e400", "n/a"):
+        with pytest.raises(ValueError, match=f"line 4: the score '{wrong}' is no number"):
+            FORM.check(table(["1.5", "2", wrong]), table(["1", "2"]), FinetuneConfig())
 
 
 def test_scores_are_measured_by_correlation():
