@@ -12,6 +12,8 @@ Axes, in the order in which they appear in shapes:
 * ``choices``: the answers that a multiple-choice task chooses from.
 * ``orders``: the two orders in which a similarity task may read a pair.
 * ``masks``: the positions of a row that a masked language model has to fill in.
+* ``words``: the words of a text that is cut into words.
+* ``tags``: the tags of a token classifier, which are its classes.
 * ``windows``: overlapping parts of long texts, each packed as a row.
 """
 
@@ -67,6 +69,15 @@ START_LOGITS = "start_logits"
 
 END_LOGITS = "end_logits"
 """Key of logits and targets of an answer's last token, and name of the output."""
+
+WORDS = "words"
+"""Key of the words of texts that are cut into words already, (batch, words) string, ragged."""
+
+TAGS = "tags"
+"""Key of the tag of each word, (batch, words) string, ragged."""
+
+ENTITIES = "entities"
+"""Key of the entities of a text, each with `start`, `end` (characters, half-open) and `type`."""
 
 LABEL = "label"
 """Key of the label, (batch,) string or int32."""
