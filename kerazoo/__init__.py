@@ -34,6 +34,8 @@ _MODULE_OF = {
     "TextClassifierPreprocessor": "kerazoo.preprocessing.text_classifier",
     "TextSimilarity": "kerazoo.tasks.text_similarity",
     "TextSimilarityPreprocessor": "kerazoo.preprocessing.text_similarity",
+    "TokenClassifier": "kerazoo.tasks.token_classifier",
+    "TokenClassifierPreprocessor": "kerazoo.preprocessing.token_classifier",
     "WordPieceTokenizer": "kerazoo.tokenizers.wordpiece",
 }
 _SUBPACKAGES = (

@@ -101,13 +101,13 @@ class CRF(keras.layers.Layer):
 
         def step(total: Tensor, inputs: tuple[Tensor, ...]) -> tuple[Tensor, Tensor]:
             emission, gold_move, is_real = inputs
-            moves = transition[None] - gold_move[:, None, None]
+            moves = transition[None] - gold_move[:, :, None]
             new = ops.logsumexp(total[:, :, None] + moves, axis=1) + emission
-            total = ops.where(is_real[:, None], new, total)
+            total = ops.where(is_real > 0, new, total)
             return total, total
 
         steps = (emissions[1:], gold_moves, ops.transpose(mask)[1:])
-        total, _ = ops.scan(step, first, steps)
+        total, _ = _scan(step, first, steps)
         lengths = ops.sum(ops.cast(mask, "int32"), axis=1)
         last = ops.take_along_axis(tags, ops.maximum(lengths - 1, 0)[:, None], axis=1)[:, 0]
         loss = ops.logsumexp(total + (end - ops.take(end, last)[:, None]), axis=1)
@@ -133,13 +133,13 @@ class CRF(keras.layers.Layer):
             best, _ = carry
             emission, is_real = inputs
             scores = best[:, :, None] + transition[None]
-            is_real = is_real[:, None]
+            is_real = is_real > 0
             came_from = ops.where(is_real, ops.cast(ops.argmax(scores, axis=1), "int32"), stay)
             best = ops.where(is_real, ops.max(scores, axis=1) + emission, best)
             return (best, came_from), (best, came_from)
 
         steps = (by_step[1:], ops.transpose(mask)[1:])
-        (best, _), (_, came_from) = ops.scan(step, (first, stay), steps)
+        (best, _), (_, came_from) = _scan(step, (first, stay), steps)
         best = best + end[None]
         last = ops.cast(ops.argmax(best, axis=1), "int32")
 
@@ -149,6 +149,7 @@ class CRF(keras.layers.Layer):
 
         _, tags = ops.scan(back, last, came_from, reverse=True)
         is_real = mask[:, :-1]
+        tags = ops.reshape(tags, (-1, ops.shape(last)[0]))
         tags = ops.where(is_real, ops.transpose(tags), 0)
         return tags, ops.where(is_real[:, 0], ops.max(best, axis=1), 0.0)
 
@@ -172,19 +173,19 @@ class CRF(keras.layers.Layer):
             emission, is_real = inputs
             new = ops.logsumexp(before[:, :, None] + transition[None], axis=1) + emission
             # Only relative sizes matter; kept small, they stay exact over long rows.
-            new = ops.where(is_real[:, None], ops.log_softmax(new, axis=1), before)
+            new = ops.where(is_real > 0, ops.log_softmax(new, axis=1), before)
             return new, new
 
         def backward(after: Tensor, inputs: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
             emission, is_real = inputs
             new = ops.logsumexp(transition[None] + (emission + after)[:, None, :], axis=2)
             new = new - ops.max(new, axis=1, keepdims=True)
-            new = ops.where(is_real[:, None], new, nothing + end[None])
+            new = ops.where(is_real > 0, new, nothing + end[None])
             return new, new
 
         steps = (by_step[1:], real[1:])
-        _, later = ops.scan(forward, first, steps)
-        _, after = ops.scan(backward, nothing + end[None], steps, reverse=True)
+        _, later = _scan(forward, first, steps)
+        _, after = _scan(backward, nothing + end[None], steps, reverse=True)
         before = ops.concatenate([first[None], later[:-1]], axis=0)
         probabilities = ops.transpose(ops.softmax(before + after, axis=-1), (1, 0, 2))
         return ops.where(mask[:, :-1, None], probabilities, 0.0)
@@ -251,3 +252,28 @@ def _with_one_more_step(emissions: Tensor, mask: Tensor) -> tuple[Tensor, Tensor
     """Return float32 emissions and a bool mask with a step of padding, as a scan needs one."""
     emissions = ops.pad(ops.cast(emissions, "float32"), ((0, 0), (0, 1), (0, 0)))
     return emissions, ops.pad(ops.cast(mask, "bool"), ((0, 0), (0, 1)))
+
+
+def _scan(step: Any, first: Any, steps: tuple[Tensor, ...], reverse: bool = False) -> Any:
+    """Return what `ops.scan` does for several inputs, also where their length is not known.
+
+    On TensorFlow Keras scans inputs of unknown length one at a time only, and forgets their rank.
+
+    Args:
+        step: takes what is carried and a tuple of inputs, each (batch, n).
+        first: what is carried at the beginning, each (batch, n).
+        steps: each (time, batch, n) or (time, batch), of any dtype; `step` gets float32.
+        reverse: bool, begin at the end.
+    """
+    columns = [ops.cast(x if len(x.shape) == 3 else x[:, :, None], "float32") for x in steps]
+    ends = list(itertools.accumulate(column.shape[-1] for column in columns))
+
+    def unpacked(carry: Any, inputs: Tensor) -> Any:
+        parts = zip([0, *ends], ends, strict=False)
+        return step(carry, tuple(inputs[:, begin:end] for begin, end in parts))
+
+    carry, outputs = ops.scan(unpacked, first, ops.concatenate(columns, axis=-1), reverse=reverse)
+    outputs = keras.tree.map_structure(
+        lambda output, carried: ops.reshape(output, (-1, *ops.shape(carried))), outputs, first
+    )
+    return carry, outputs

@@ -82,7 +82,8 @@ def illegal_moves(tags: Sequence[str]) -> int:
     """Return how many tags of a BIO sequence are an I- that goes on with no entity of its type."""
     before = (OUTSIDE, "")
     count = 0
-    for tag in map(split_tag, tags):
-        count += tag[0] == "I" and (before[0] == OUTSIDE or before[1] != tag[1])
+    for text, tag in zip(tags, map(split_tag, tags), strict=True):
+        goes_on = before[0] in ("B", "I") and before[1] == tag[1]
+        count += text.startswith("I-") and not goes_on
         before = tag
     return count

@@ -5,7 +5,8 @@ import tensorflow as tf
 from kerazoo.tokenizers.running_total import running_total
 from kerazoo.tokenizers.token_rows import row_of_each_token
 
-_SPACE = r"[\s\p{Z}\x{b}\x{1c}-\x{1f}\x{85}]"
+SPACE = r"[\s\p{Z}\x{b}\x{1c}-\x{1f}\x{85}]"
+"""White space, as a regular expression of RE2."""
 
 
 def trimmed_offsets(
@@ -28,7 +29,7 @@ def trimmed_offsets(
     code_points = tf.strings.unicode_decode(texts, "UTF-8")
     different, index = tf.unique(code_points.flat_values)
     characters = tf.strings.unicode_encode(different[:, tf.newaxis], "UTF-8")
-    is_space = tf.gather(tf.strings.regex_full_match(characters, _SPACE), index)
+    is_space = tf.gather(tf.strings.regex_full_match(characters, SPACE), index)
     # Of all characters of the batch: how many before each are no space, and where those stand.
     before = running_total(tf.cast(~is_space, tf.int32))
     solid = tf.cast(tf.where(~is_space)[:, 0], tf.int32)

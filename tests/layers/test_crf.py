@@ -103,6 +103,26 @@ def test_padding_changes_nothing(batch):
             np.testing.assert_array_equal(a[:, :WIDTH] if a.ndim > 1 else a, b)
 
 
+@pytest.mark.tensorflow
+def test_rows_of_unknown_length_in_a_graph(batch):
+    import tensorflow as tf
+
+    layer = make()
+    emissions, tags, mask = batch
+
+    def outputs(emissions, tags, mask):
+        return (
+            layer.negative_log_likelihood(emissions, tags, mask),
+            *layer.decode(emissions, mask),
+            layer.marginals(emissions, mask),
+        )
+
+    open_shape = [tf.TensorSpec((None, None, TAGS)), *[tf.TensorSpec((None, None), tf.int32)] * 2]
+    found = tf.function(outputs, input_signature=open_shape)(emissions, tags.astype("int32"), mask)
+    for value, expected in zip(found, outputs(emissions, tags, mask), strict=True):
+        np.testing.assert_allclose(value, expected, atol=1e-5)
+
+
 def test_confident_rows_are_never_negative():
     layer = make(tags=7)
     generator = np.random.default_rng(5)
