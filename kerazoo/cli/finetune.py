@@ -83,6 +83,20 @@ def extractive_qa(**options: Any) -> None:
     _run("extractive-qa", **options)
 
 
+@_training_command(
+    "token-classification", "Words with tags: .conll, .tsv, .txt, .jsonl; texts with spans: .jsonl."
+)
+def token_classification(**options: Any) -> None:
+    """Train a tag for each word, such as which entity it belongs to.
+
+    Files have a word and its tag a line, in the first and the last column, and a blank line between
+    sentences; or they are JSON lines with words and tags, or with text and entities (start, end,
+    type, in characters). Long texts are read in overlapping windows. DIR receives the model,
+    metrics.json and training_config.json.
+    """
+    _run("token-classification", **options)
+
+
 @_training_command("masked-lm", "Texts: .txt (one a line), or text of .tsv, .csv, .jsonl.")
 def masked_lm(**options: Any) -> None:
     """Go on with masked-language modelling, on texts of your own.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kerazoo.cli.answer_in_context import answer_in_context, is_answer_in_context
+from kerazoo.cli.entities_in_text import entities_in_text, has_entities_in_text
 from kerazoo.cli.options import (
     batch_size_option,
     debug_option,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     "source",
     metavar="FILE",
     help="Texts: .tsv, .csv, .jsonl, .txt (a text a line), -. Choices: .jsonl, -. Questions about "
-    "passages: .json (SQuAD, CMRC 2018), .jsonl, -.",
+    "passages: .json (SQuAD, CMRC 2018), .jsonl, -. Words: .conll (a word a line), .jsonl, -.",
 )
 @generation_options
 @batch_size_option
@@ -53,8 +54,8 @@ def predict(
 
     Each answer is a line of JSON: the text and what the model says of it. A language model
     continues texts; on a terminal one --text is continued as plain text, word by word. Answers to
-    questions about passages are marked in their passages on a terminal. A SavedModel is answered
-    with TensorFlow and TensorFlow Text alone.
+    questions about passages, and entities, are marked in their texts on a terminal. A SavedModel is
+    answered with TensorFlow and TensorFlow Text alone.
     """
     if (source is not None) + bool(texts) + bool(questions) != 1:
         raise click.UsageError("Give texts with --text, or a file with --input.")
@@ -81,6 +82,8 @@ def predict(
     for answer in run(model, rows, batch_size, Progress(quiet), settings):
         if _on_terminal() and is_answer_in_context(answer):
             click.echo(answer_in_context(answer))
+        elif _on_terminal() and has_entities_in_text(answer):
+            click.echo(entities_in_text(answer))
         else:
             click.echo(json.dumps(answer, ensure_ascii=False))
 

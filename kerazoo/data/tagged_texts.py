@@ -1,12 +1,13 @@
 """Texts with entities in them from any file: words with tags, or texts with spans of characters."""
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from kerazoo.axes import ENTITIES, TAGS, TEXT, WORDS
 from kerazoo.data.conll import Sentence, conll_sentences
 from kerazoo.data.jsonl import check_text, parsed_object
+from kerazoo.data.read_table import read_rows
 from kerazoo.data.row import Row, Rows
 from kerazoo.data.source_lines import (
     STANDARD_INPUT,
@@ -16,6 +17,7 @@ from kerazoo.data.source_lines import (
 )
 from kerazoo.data.table import Table
 from kerazoo.data.tag_schemes import BIO, TagError, to_bio
+from kerazoo.data.text_lines import text_line_rows
 
 CONLL_ENDINGS = (".conll", ".bio", ".iob", ".iob2")
 _JSONL_ENDINGS = (".jsonl", ".ndjson")
@@ -86,15 +88,50 @@ def tagged_rows(
         skipped: where to say which bad sentences were left out; None makes each an error.
     """
     check_is_no_folder(path)
-    name = source_name(path)
     lines = source_lines(path)
     if path == STANDARD_INPUT:
-        first = next(lines, (1, ""))
-        is_json, lines = first[1].lstrip().startswith("{"), chain([first], lines)
+        is_json, lines = _looked_at(lines)
     else:
         is_json = _is_json(path)
+    yield from _checked_rows(lines, source_name(path), is_json, with_tags, tag_scheme, skipped)
+
+
+def rows_to_tag(path: str) -> Rows:
+    """Yield texts or words without their tags, while the file is read.
+
+    Args:
+        path: words a line (.conll, .bio, .iob, .iob2), JSONL with `text` or `words`, a text a line
+            (.txt), or columns with a header (.tsv, .csv); plain or .gz; ``-`` is standard input:
+            JSON lines, or a text a line.
+    """
+    plain = path.removesuffix(".gz").lower()
+    if plain.endswith((*CONLL_ENDINGS, *_JSONL_ENDINGS)):
+        return tagged_rows(path, with_tags=False)
+    if path != STANDARD_INPUT:
+        return read_rows(path, (TEXT,), ())
+    is_json, lines = _looked_at(source_lines(path))
+    name = source_name(path)
+    if is_json:
+        return _checked_rows(lines, name, is_json, False, BIO, None)
+    return text_line_rows(lines, name)
+
+
+def _looked_at(lines: Iterator[tuple[int, str]]) -> tuple[bool, Iterator[tuple[int, str]]]:
+    """Return whether standard input is JSONL, and all its lines again."""
+    first = list(islice(lines, 1))
+    return bool(first) and first[0][1].lstrip().startswith("{"), chain(first, lines)
+
+
+def _checked_rows(
+    lines: Iterator[tuple[int, str]],
+    name: str,
+    is_json: bool,
+    with_tags: bool,
+    tag_scheme: str,
+    skipped: list[str] | None,
+) -> Rows:
     keys: tuple[str, ...] | None = None
-    for number, item in _records(lines, name) if is_json else _sentences(lines, name):
+    for number, item in _records(lines) if is_json else _sentences(lines, name):
         where = f"{name}, line {number}"
         try:
             values = _values(item, where, name, with_tags, tag_scheme)
@@ -125,7 +162,7 @@ def _is_json(path: str) -> bool:
     )
 
 
-def _records(lines: Iterator[tuple[int, str]], name: str) -> Iterator[tuple[int, Any]]:
+def _records(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, Any]]:
     """Yield line number and text of each line that is not blank."""
     return ((number, text) for number, text in lines if text.strip())
 

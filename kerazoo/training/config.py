@@ -4,6 +4,7 @@ import dataclasses
 
 from kerazoo.checks import check_one_of, check_positive, check_rate
 from kerazoo.data.prepare_settings import MASKINGS
+from kerazoo.data.tag_schemes import BIO, TAG_SCHEMES
 from kerazoo.training.settings import PRECISIONS, Settings
 
 CLASS_WEIGHTS = ("balanced",)
@@ -13,16 +14,22 @@ _NO_CLASSES = frozenset(
     {"class_weight", "pooling", "regression", "lm_loss_weight", "freeze_backbone"}
 )
 _WINDOWS = frozenset({"stride", "strict"})
+_TAGS = frozenset({"tag_scheme", "crf", "ban_illegal_moves", "label_all_pieces"})
 UNUSED_SETTINGS: dict[str, frozenset[str]] = {
-    "text-classification": frozenset({"regression"}) | _MASKING | _WINDOWS,
-    "text-similarity": frozenset({"class_weight", "pooling"}) | _MASKING | _WINDOWS,
-    "multiple-choice": frozenset({"class_weight", "pooling", "regression"}) | _MASKING | _WINDOWS,
+    "text-classification": frozenset({"regression"}) | _MASKING | _WINDOWS | _TAGS,
+    "text-similarity": frozenset({"class_weight", "pooling"}) | _MASKING | _WINDOWS | _TAGS,
+    "multiple-choice": frozenset({"class_weight", "pooling", "regression"})
+    | _MASKING
+    | _WINDOWS
+    | _TAGS,
     "extractive-qa": frozenset({"class_weight", "pooling", "regression", "lm_loss_weight"})
-    | _MASKING,
-    "masked-lm": _NO_CLASSES | _WINDOWS,
-    "next-sentence": frozenset({"pooling", "regression"}) | _MASKING | _WINDOWS,
-    "bert-pretraining": _NO_CLASSES | _WINDOWS,
-    "causal-lm": _NO_CLASSES | _MASKING | _WINDOWS,
+    | _MASKING
+    | _TAGS,
+    "token-classification": frozenset({"pooling", "regression", "lm_loss_weight"}) | _MASKING,
+    "masked-lm": _NO_CLASSES | _WINDOWS | _TAGS,
+    "next-sentence": frozenset({"pooling", "regression"}) | _MASKING | _WINDOWS | _TAGS,
+    "bert-pretraining": _NO_CLASSES | _WINDOWS | _TAGS,
+    "causal-lm": _NO_CLASSES | _MASKING | _WINDOWS | _TAGS,
 }
 """For each task the settings that mean nothing to it."""
 
@@ -63,6 +70,13 @@ class FinetuneConfig(Settings):
         stride: int, how many tokens after a window of a long text the next one begins; None is the
             task's own choice.
         strict: bool, whether a bad row is an error; else it is left out and counted.
+        tag_scheme: "bio", "iob1" or "bioes": how the files mark entities.
+        crf: bool, score whole sequences of tags; None is as the checkpoint's task had it, else
+            false.
+        ban_illegal_moves: bool, let the CRF give no I- that goes on with no entity of its type;
+            None is as the checkpoint's task had it, else false.
+        label_all_pieces: bool, train all tokens of a word; None is as the checkpoint's task had it,
+            else false: the first one alone.
         validation_fraction: float, share of the training rows that is held out if there is no
             validation file.
         seed: int, seed of the new weights, the order of the rows, dropout and the split.
@@ -90,6 +104,10 @@ class FinetuneConfig(Settings):
     mask_selection_rate: float | None = None
     stride: int | None = None
     strict: bool = False
+    tag_scheme: str = BIO
+    crf: bool | None = None
+    ban_illegal_moves: bool | None = None
+    label_all_pieces: bool | None = None
     validation_fraction: float = 0.1
     seed: int = 0
 
@@ -105,6 +123,7 @@ class FinetuneConfig(Settings):
             self.check_not_negative(name)
         check_rate("validation_fraction", self.validation_fraction)
         check_one_of("precision", self.precision, PRECISIONS)
+        check_one_of("tag_scheme", self.tag_scheme, TAG_SCHEMES)
         if self.pooling is not None:
             check_one_of("pooling", self.pooling, POOLINGS)
         if self.masking is not None:

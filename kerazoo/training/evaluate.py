@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from kerazoo.checks import check_positive
+from kerazoo.data.tag_schemes import BIO
 from kerazoo.training.forms.registry import form_of
 from kerazoo.training.predictor import open_predictor, trained_task, truncation_note
 from kerazoo.training.progress import SILENT, Progress
@@ -15,6 +16,7 @@ def evaluate(
     batch_size: int = 32,
     progress: Progress = SILENT,
     strict: bool = False,
+    tag_scheme: str = BIO,
 ) -> dict[str, Any]:
     """Compare a model's answers with the labels of a file.
 
@@ -25,6 +27,7 @@ def evaluate(
         batch_size: int, rows computed together.
         progress: where to show how far the work is.
         strict: bool, whether a bad row is an error where the task can leave it out.
+        tag_scheme: how the file marks entities, where the task has any.
 
     Returns:
         The task's name as `task`, and what its form measures: accuracy, correlation or perplexity;
@@ -36,7 +39,7 @@ def evaluate(
     """
     check_positive("batch_size", batch_size)
     # A file that cannot be read is told before the seconds that loading a model takes.
-    form = form_of(trained_task(model), strict)
+    form = form_of(trained_task(model), strict, tag_scheme)
     table = form.read_table(data)
     skipped = table.skipped
     if note := table.skipped_note():

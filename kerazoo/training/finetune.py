@@ -50,7 +50,7 @@ def finetune(
         ValueError: if a file or the checkpoint is wrong; the message names file and line.
     """
     config = config or FinetuneConfig()
-    form = form_of(task_name, config.strict)
+    form = form_of(task_name, config.strict, config.tag_scheme)
     check_is_free(Path(output))
     train_table, validation_table, skipped = _read_tables(form, train, validation, config, progress)
     form.check(train_table, validation_table, config)

@@ -20,6 +20,7 @@ _METHODS = {
     "text-similarity": "compare",
     "multiple-choice": "choose",
     "extractive-qa": "answer",
+    "token-classification": "tag",
     "masked-lm": "mask_answers",
     "next-sentence": "classify",
     "bert-pretraining": "mask_answers",

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from kerazoo.data.tagged_texts import TextEntity, read_tagged_texts, tagged_rows
+from kerazoo.data.tagged_texts import TextEntity, read_tagged_texts, rows_to_tag, tagged_rows
 
 TEXT = "Dr 小明 met 😀 Ada."
 GOOD = {
@@ -57,6 +57,24 @@ def test_standard_input_is_looked_at(monkeypatch):
         stream = io.TextIOWrapper(io.BytesIO(content.encode()))
         monkeypatch.setattr(sys, "stdin", stream)
         assert list(read_tagged_texts("-").columns) == keys
+
+
+def test_what_is_to_be_tagged_comes_in_more_forms(tmp_path, monkeypatch):
+    (tmp_path / "a.conll").write_text(CONLL)
+    (tmp_path / "a.txt").write_text("Ada came\n\ncats\n")
+    (tmp_path / "a.tsv").write_text("label\ttext\nx\tAda came\n")
+    words = write(tmp_path / "a.jsonl", {"words": ["Ada"]})
+
+    def read(path):
+        return [row.values for row in rows_to_tag(str(path))]
+
+    assert read(tmp_path / "a.conll")[1] == {"words": ["New", "York"]}
+    assert read(tmp_path / "a.txt") == [{"text": "Ada came"}, {"text": ""}, {"text": "cats"}]
+    assert read(tmp_path / "a.tsv") == [{"text": "Ada came"}]
+    assert read(words) == [{"words": ["Ada"]}]
+    for content, expected in (("Ada came", {"text": "Ada came"}), ('{"text": "a"}', {"text": "a"})):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+        assert read("-") == [expected]
 
 
 BAD = [

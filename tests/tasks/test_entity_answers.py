@@ -1,6 +1,6 @@
 import numpy as np
 
-from kerazoo.tasks.entity_answers import entity_answers
+from kerazoo.tasks.entity_answers import entity_answers, tags_of_words
 
 
 def test_rows_of_fixed_width_become_lists():
@@ -23,3 +23,17 @@ def test_rows_of_fixed_width_become_lists():
     }
     assert len(many["entities"]) == 2
     assert none == {"entities": [], "count": 0}
+
+
+def test_entities_of_joined_words_are_tags():
+    words = ["New", "York", "Ada", "小明", "x"]
+    entities = [
+        {"start": 0, "end": 8, "type": "LOC"},
+        {"start": 9, "end": 12, "type": "PER"},
+        {"start": 14, "end": 15, "type": "PER"},
+    ]
+    expected = ["B-LOC", "I-LOC", "B-PER", "B-PER", "O"]
+    assert tags_of_words(words, " ", entities) == {"words": words, "tags": expected}
+    (entity,) = [{"start": 0, "end": 2, "type": "PER"}]
+    assert tags_of_words(["小", "明", "a"], "", [entity])["tags"] == ["B-PER", "I-PER", "O"]
+    assert tags_of_words([], " ", [])["tags"] == []

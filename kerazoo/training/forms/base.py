@@ -9,6 +9,7 @@ from kerazoo.data.read_table import read_rows, read_table
 from kerazoo.data.row import Rows
 from kerazoo.data.stratified_split import stratified_split
 from kerazoo.data.table import Table
+from kerazoo.data.tag_schemes import BIO
 from kerazoo.training.config import FinetuneConfig
 from kerazoo.training.predictor import Predictor
 from kerazoo.training.progress import SILENT, Progress
@@ -43,10 +44,12 @@ class Form:
 
     Attributes:
         strict: whether a bad row is an error where the task can leave it out.
+        tag_scheme: how files mark entities, where the task has any.
     """
 
     task_name: ClassVar[str]
     strict: bool = False
+    tag_scheme: str = BIO
     input_columns: ClassVar[tuple[str, ...]] = (TEXT, TEXT_PAIR)
     required_columns: ClassVar[tuple[str, ...]] = (TEXT,)
 
@@ -100,7 +103,8 @@ class Form:
         Raises:
             ValueError: if there is none, or, if `strict`, one is wrong.
         """
-        return table
+        # What the file's reader left out was said when it was read.
+        return dataclasses.replace(table, skipped=())
 
     def task_arguments(self, train: Table, config: FinetuneConfig) -> dict[str, Any]:
         """Return the arguments of the task's constructor that rows and settings decide."""
