@@ -191,7 +191,9 @@ class TokenClassifier(TaggedTraining, keras_nlp.models.Task):
         if not training:
             # Here and not for the metrics, which on JAX see no weights.
             self._decoded = decoded_rows(self.crf, y_pred, y, mask)
-        return sum(self.losses, start=crf_loss(self.crf, y_pred, y, mask))
+        loss = crf_loss(self.crf, y_pred, y, mask)
+        # Under `tf.distribute` Keras divides each loss by the number of replicas, here too.
+        return sum(map(self._aggregate_additional_loss, [loss, *self.losses]))
 
     def compute_metrics(
         self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None
