@@ -98,6 +98,12 @@ def test_pooling_is_kept_when_training_goes_on(run, tmp_path):
     assert TextClassifier.from_preset(str(again.folder)).pooling == "mean"
 
 
+def test_a_rank_above_the_width_is_refused(run, tmp_path):
+    with pytest.raises(ValueError, match="Received: lora_rank=100000"):
+        run(lora_rank=100_000)
+    assert not (tmp_path / "out").exists()
+
+
 def test_lora_moves_its_kernels_and_is_merged_into_them(run, preset):
     folder = run("lora", lora_rank=2).folder
     backbone = {name for name in moved(preset, folder) if name.startswith("model.weights.h5")}
