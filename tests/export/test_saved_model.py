@@ -149,6 +149,7 @@ def test_half_precision_serves_float32(make_tiny_backbone, tiny_tokenizer, tmp_p
     assert call(version, text=["good"])["probabilities"].dtype == np.float32
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["jax"])
 def test_a_task_of_another_backend_exports_too(backend, make_tiny_text_classifier, tmp_path):
     """The task is saved here and exported by a process on the other backend."""

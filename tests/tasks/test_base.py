@@ -86,6 +86,7 @@ def test_validation_data_and_split(task):
     assert "val_loss" in history
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_weights(make_tiny_text_classifier):
     def train(seed):
         task = make_tiny_text_classifier()

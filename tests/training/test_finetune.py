@@ -90,6 +90,7 @@ def test_a_frozen_backbone_does_not_move(run, preset, tmp_path):
     assert any("query/vars" in name for name in moved(frozen, thawed))
 
 
+@pytest.mark.slow
 def test_pooling_is_kept_when_training_goes_on(run, tmp_path):
     folder = run("mean", pooling="mean").folder
     assert TextClassifier.from_preset(str(folder)).pooling == "mean"
@@ -104,6 +105,7 @@ def test_a_rank_above_the_width_is_refused(run, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_lora_moves_its_kernels_and_is_merged_into_them(run, preset):
     folder = run("lora", lora_rank=2).folder
     backbone = {name for name in moved(preset, folder) if name.startswith("model.weights.h5")}
@@ -112,6 +114,7 @@ def test_lora_moves_its_kernels_and_is_merged_into_them(run, preset):
     assert not any("lora" in name for name in weights(folder))
 
 
+@pytest.mark.slow
 def test_half_precision_trains_and_is_read_back(run):
     folder = run("half", precision="mixed_bfloat16").folder
     task = TextClassifier.from_preset(str(folder))
@@ -221,6 +224,7 @@ def test_pairs_train_and_are_remembered(preset, tmp_path):
     assert task.labels == ["no", "yes"]
 
 
+@pytest.mark.slow
 def test_the_schedule_counts_the_last_smaller_batch(run, monkeypatch):
     from kerazoo.training import schedule
 
