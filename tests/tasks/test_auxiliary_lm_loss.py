@@ -139,6 +139,7 @@ def test_zero_is_bit_equal_to_plain_fine_tuning():
         np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_predicting_gives_plain_logits_and_no_token_logits(monkeypatch):
     task = make(lm_loss_weight=0.5)

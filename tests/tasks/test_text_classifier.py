@@ -133,6 +133,7 @@ def test_full_fine_tuning_learns_the_texts(make_tiny_text_classifier):
     assert [answer["label"] for answer in task.classify(TEXTS)] == NAMES
 
 
+@pytest.mark.slow
 def test_mean_pooling_is_kept_and_has_no_hugging_face_form(make_tiny_text_classifier, tmp_path):
     task = make_tiny_text_classifier(pooling="mean")
     task.backbone.trainable = True
