@@ -3,7 +3,7 @@
 #   make demo       fine-tune a real BERT checkpoint on BBC News, export it, ask the SavedModel
 #   make demo-zh    pre-train a small Chinese BERT on news, fine-tune it on reviews, export it, ask it
 #   make test       the tests, on TensorFlow and on JAX, but those marked slow
-#   make test-slow  the tests marked slow (.ci/run runs both)
+#   make test-slow  the tests marked slow, on both too (.ci/run runs them)
 #   make check      ruff, mypy and the layout test
 #   make bench      the benchmarks
 #   make clean      remove caches, build leftovers and .venv (never models)
@@ -97,6 +97,7 @@ test-jax: $(VENV)/.dev $(GPT2_VOCABULARY)
 
 test-slow: $(VENV)/.dev $(GPT2_VOCABULARY)
 	KERAS_BACKEND=tensorflow $(PYTEST) -m slow
+	KERAS_BACKEND=jax $(PYTEST) -m slow $(BACKEND_TESTS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -16,8 +16,9 @@ Same work: all take the same lines from memory, lower-case and strip accents, cu
            15 %. TensorFlow sides map whole batches in `tf.data` in parallel and prefetch; the fast
            tokenizer works in parallel too. Same number of threads. The first column of numbers says
            how many of the real tokens were masked. Whole words and n-grams of Chinese are masked in
-           text that jieba has segmented, as is meant (where jieba is installed); shards are read
-           from files, and their rows are filled with sentences.
+           text that jieba has segmented, as is meant (where jieba is installed), and compared with
+           token masking in the same text; shards are read from files, and their rows are filled
+           with sentences.
 """
 
 import importlib.util
@@ -32,7 +33,8 @@ import measure
 
 SEQUENCE_LENGTH = 128
 BATCH = 128
-KERAZOO = ("kerazoo token", "kerazoo whole word", "kerazoo n-gram", "kerazoo token from shards")
+TOKEN, SEGMENTED_TOKEN = "kerazoo token", "kerazoo token, segmented"
+WHOLE_WORD, NGRAM, SHARDS = "kerazoo whole word", "kerazoo n-gram", "kerazoo token from shards"
 TRANSFORMERS = ("transformers token", "transformers whole word")
 KERASHUB = "KerasHub token"
 PREPARED = 8  # batches that are not timed: a `tf.data` pipeline prepares some while others run
@@ -67,17 +69,18 @@ def _kerazoo(vocabulary: Path, lines: list[str], segment: bool, folder: Path) ->
 
     tokenizer = WordPieceTokenizer(vocabulary)
     raw = _batches(lines)
-    segmented = _batches(_segmented(lines)) if segment else raw
+    words = _batches(_segmented(lines)) if segment else raw
+    sides = [(TOKEN, "token", raw), (WHOLE_WORD, "whole_word", words), (NGRAM, "ngram", words)]
+    if segment:
+        sides.append((SEGMENTED_TOKEN, "token", words))
     pipelines = {}
-    for name, masking, source in zip(
-        KERAZOO, ("token", "whole_word", "ngram"), (raw, segmented, segmented), strict=False
-    ):
+    for name, masking, source in sides:
         preprocessor = MaskedLMPreprocessor(
             tokenizer, SEQUENCE_LENGTH, masking=masking, segmented=segment
         )
         dataset = preprocessor.masked_dataset(source, seed=1, num_parallel_calls=_threads())
         pipelines[name] = _pipeline(dataset)
-    pipelines[KERAZOO[-1]] = _pipeline(_from_shards(tokenizer, lines, folder))
+    pipelines[SHARDS] = _pipeline(_from_shards(tokenizer, lines, folder))
     return pipelines
 
 
@@ -248,7 +251,8 @@ def compare(name: str, vocabulary: str, texts: str, sides: Any, given: Any) -> l
     for side in started.values():
         side.wait()
     others = TRANSFORMERS[: 1 if segment else 2]
-    names = [(n, "kerazoo") for n in KERAZOO] + [(KERASHUB, "KerasHub")]
+    ours = [TOKEN, *([SEGMENTED_TOKEN] if segment else []), WHOLE_WORD, NGRAM, SHARDS]
+    names = [(n, "kerazoo") for n in ours] + [(KERASHUB, "KerasHub")]
     pipelines = [
         Pipeline(n, started[library])
         for n, library in (*names, *((n, "transformers") for n in others))
@@ -258,6 +262,7 @@ def compare(name: str, vocabulary: str, texts: str, sides: Any, given: Any) -> l
         side.close()
     # Shards hold other rows, so it is the time of a token that is compared.
     per_token = {n: [seconds / tokens for seconds, tokens, _ in a] for n, a in answers.items()}
+    own = dict.fromkeys((WHOLE_WORD, NGRAM), SEGMENTED_TOKEN if segment else TOKEN)
     rows = []
     for side_name, times in per_token.items():
         tokens, masks = (sum(column) for column in list(zip(*answers[side_name], strict=True))[1:])
@@ -269,7 +274,7 @@ def compare(name: str, vocabulary: str, texts: str, sides: Any, given: Any) -> l
                 "tokens/s": 1 / statistics.median(times),
                 "× KerasHub": measure.ratio(per_token[KERASHUB], times),
                 "× transformers": measure.ratio(per_token[TRANSFORMERS[0]], times),
-                "× own token": measure.ratio(per_token[KERAZOO[0]], times),
+                "× own token": measure.ratio(per_token[own.get(side_name, TOKEN)], times),
             }
         )
     return rows

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import click
 
-from kerazoo.cli.options import debug_option, json_option, quiet_option
+from kerazoo.cli.options import OutputPath, debug_option, json_option, quiet_option
 
 # What one instance of a request looks like.
 _EXAMPLES: dict[str, Any] = {
@@ -27,7 +27,13 @@ _EXAMPLES: dict[str, Any] = {
 
 @click.command()
 @click.argument("model")
-@click.option("--output", required=True, metavar="DIR", help="The model's folder; its name serves.")
+@click.option(
+    "--output",
+    required=True,
+    type=OutputPath(),
+    metavar="DIR",
+    help="The model's folder; its name serves.",
+)
 @click.option(
     "--verify/--no-verify", "verifies", default=True, help="Check the export. [default: yes]"
 )

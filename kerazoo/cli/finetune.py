@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from kerazoo.cli.options import (
+    OutputPath,
     debug_option,
     json_option,
     quiet_option,
@@ -31,7 +32,11 @@ def _training_command(task_name: str, files: str) -> Callable[..., Any]:
                 ("--preset", "Checkpoint to begin with.", {"required": True, "metavar": "MODEL"}),
                 ("--train", files, {"required": True, "metavar": "FILE"}),
                 ("--validation", "Rows to measure on.", {"metavar": "FILE"}),
-                ("--output", "Folder to create.", {"required": True, "metavar": "DIR"}),
+                (
+                    "--output",
+                    "Folder to create.",
+                    {"required": True, "type": OutputPath(), "metavar": "DIR"},
+                ),
             )
         ):
             function = click.option(flag, help=words, **options)(function)

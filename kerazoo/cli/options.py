@@ -19,6 +19,19 @@ from kerazoo.training.config import (
 from kerazoo.training.generation_settings import GenerationSettings
 from kerazoo.training.settings import PRECISIONS
 
+
+class OutputPath(click.ParamType):
+    """A path to write to, which an empty variable of a shell script is not."""
+
+    name = "path"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the path as it is, unless it is empty."""
+        if not value.strip():
+            self.fail(f"The path is empty; name what to create. Received: {value!r}", param, ctx)
+        return value
+
+
 _SETTINGS: OptionTable = {
     "epochs": (int, "Passes over the training rows."),
     "batch_size": (int, "Rows of one step."),

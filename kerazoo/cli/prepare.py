@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from kerazoo.cli.corpus_options import corpus_options
-from kerazoo.cli.options import debug_option, json_option, quiet_option
+from kerazoo.cli.options import OutputPath, debug_option, json_option, quiet_option
 from kerazoo.data.objectives import OBJECTIVES
 from kerazoo.data.prepare_settings import MASKINGS, SEGMENTERS, PrepareSettings
 
@@ -51,7 +51,13 @@ def _settings_options(command: Any) -> Any:
 @click.argument("corpus", nargs=-1, required=True)
 @click.option("--vocab", metavar="FILE", help="Vocabulary file, or folder of a BPE vocabulary.")
 @click.option("--preset", metavar="MODEL", help="Checkpoint whose tokenizer to take.")
-@click.option("--output", required=True, metavar="DIR", help="Folder to create or go on with.")
+@click.option(
+    "--output",
+    required=True,
+    type=OutputPath(),
+    metavar="DIR",
+    help="Folder to create or go on with.",
+)
 @click.option("--cased", is_flag=True, help="With --vocab: keep capitals and accents.")
 @_settings_options
 @corpus_options

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from kerazoo.cli.options import debug_option, json_option, quiet_option
+from kerazoo.cli.options import OutputPath, debug_option, json_option, quiet_option
 from kerazoo.cli.settings_options import OptionTable, options_of, settings_of
 from kerazoo.data.objectives import OBJECTIVES
 from kerazoo.data.prepare_settings import MASKINGS, SEGMENTERS
@@ -54,7 +54,7 @@ _SETTINGS: OptionTable = {
     metavar="DIR|FILE",
     help="Shards of kerazoo prepare; or files and folders of raw text (may be repeated).",
 )
-@click.option("--output", required=True, metavar="DIR", help="Folder to create.")
+@click.option("--output", required=True, type=OutputPath(), metavar="DIR", help="Folder to create.")
 @click.option("--preset", metavar="MODEL", help="Checkpoint to go on with.")
 @click.option("--size", metavar="NAME", help="Size of a new model; see kerazoo zoo.")
 @click.option("--vocab", metavar="FILE", help="The new model's vocabulary; shards have theirs.")

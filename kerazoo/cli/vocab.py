@@ -5,14 +5,18 @@ import json
 import click
 
 from kerazoo.cli.corpus_options import corpus_options
-from kerazoo.cli.options import debug_option, json_option, quiet_option
+from kerazoo.cli.options import OutputPath, debug_option, json_option, quiet_option
 
 
 @click.command()
 @click.argument("corpus", nargs=-1, required=True)
 @click.option("--size", type=int, required=True, help="Entries, special tokens included.")
 @click.option(
-    "--output", required=True, metavar="FILE", help="File to create; a folder for the BPE kinds."
+    "--output",
+    required=True,
+    type=OutputPath(),
+    metavar="FILE",
+    help="File to create; a folder for the BPE kinds.",
 )
 @click.option(
     "--kind",

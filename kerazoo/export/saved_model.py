@@ -15,7 +15,7 @@ import tensorflow as tf
 
 import kerazoo
 from kerazoo.export.description import DESCRIPTION_FILE
-from kerazoo.export.version_folder import is_version_name
+from kerazoo.export.version_folder import SAVED_MODEL_FILE, is_version_name
 from kerazoo.export.warmup import write_warmup
 from kerazoo.tasks.serving_signature import ServingSignature
 
@@ -114,9 +114,15 @@ def check_base_folder(base_dir: str | Path) -> None:
 
     Raises:
         NotADirectoryError: if it is a file.
-        ValueError: if it holds something else than versions of a model.
+        ValueError: if it holds something else than versions of a model, or lies within a version.
     """
     base_dir = Path(base_dir)
+    for parent in base_dir.absolute().parents:
+        if (parent / SAVED_MODEL_FILE).is_file():
+            raise ValueError(
+                f"{str(parent)!r} is a version of a served model, and nothing else belongs into "
+                f"it; choose another output. Received: base_dir={str(base_dir)!r}"
+            )
     if not base_dir.exists():
         return
     if not base_dir.is_dir():

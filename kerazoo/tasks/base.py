@@ -32,6 +32,10 @@ from kerazoo.tasks.serving_signature import ServingSignature
 _TaskBase: Any = object
 
 
+_BATCH_SIZE = 32  # Keras's default
+_QUIET = ({"verbose": 0}, {"verbose": False})
+
+
 class Task(_TaskBase):
     """What every task adds to KerasHub's: raw texts in `fit`, presets of any format, export.
 
@@ -238,6 +242,9 @@ class Task(_TaskBase):
             if _row_count(columns) == 0:
                 return self.no_rows()
             self._say_truncated(columns)
+            is_one_batch = _row_count(columns) <= (batch_size or _BATCH_SIZE)
+            if is_one_batch and kwargs in _QUIET and self._is_on_one_device():
+                return self.predict_on_batch(columns)  # a dataset takes longer than the answers
             x, batch_size = batched(columns, None, None, batch_size, shuffle=False), None
         return super().predict(x=x, batch_size=batch_size, **kwargs)
 
@@ -322,10 +329,19 @@ class Task(_TaskBase):
 
     # ---- inside --------------------------------------------------------------------------------
 
+    def _is_on_one_device(self) -> bool:
+        strategy = self._strategy()
+        is_alone = strategy is None or strategy.num_replicas_in_sync == 1
+        return is_alone and keras.distribution.distribution() is None
+
+    def _strategy(self) -> Any:
+        """Return TensorFlow's distribution strategy, None on other backends."""
+        return getattr(self, "distribute_strategy", None)
+
     def _build_optimizer(self) -> None:
         """Make the optimizer's slots; TensorFlow traces a step that makes variables twice."""
         if self.compiled and not self.optimizer.built:
-            strategy = getattr(self, "distribute_strategy", None)  # on TensorFlow only
+            strategy = self._strategy()
             with nullcontext() if strategy is None else strategy.scope():
                 self.optimizer.build(self.trainable_variables)
 

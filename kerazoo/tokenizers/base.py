@@ -193,12 +193,20 @@ def _apply_to_rows(function: Any, texts: tf.Tensor | tf.RaggedTensor) -> tuple[A
     if rank == 0:
         return tuple(result.values for result in function(texts[tf.newaxis]))
     if rank == 1:
-        return tuple(function(texts))
+        return tuple(_with_rows(result, texts.shape[0]) for result in function(texts))
     if not isinstance(texts, tf.RaggedTensor):
         texts = tf.RaggedTensor.from_tensor(texts, ragged_rank=rank - 1)
     texts = texts.with_row_splits_dtype(tf.int64)
     results = _apply_to_rows(function, texts.flat_values)
     return tuple(texts.with_flat_values(result) for result in results)
+
+
+def _with_rows(result: tf.RaggedTensor, rows: int | None) -> tf.RaggedTensor:
+    """Return a ragged tensor that knows its number of rows, which a traced function forgets."""
+    if rows is None or result.shape[0] == rows:
+        return result
+    splits = tf.ensure_shape(result.row_splits, [rows + 1])
+    return tf.RaggedTensor.from_row_splits(result.values, splits, validate=False)
 
 
 def _portions(texts: Iterable[str]) -> Iterator[list[str]]:

@@ -9,7 +9,7 @@ Pieces = tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]
 # Some of the characters that are never within a word.
 _SEPARATORS = r"\x00-/:-@\[-`{-~\x{3001}\x{3002}\x{ff01}\x{ff0c}\x{ff1f}"
 _HAN = r"\x{4e00}-\x{9fff}"
-_MAX_REPETITION = 1000  # of RE2
+_MAX_REPETITION = 400  # far above it RE2's automaton does not fit into its memory
 
 
 def replace_long_words(

@@ -63,11 +63,14 @@ class WordPieceEncoder:
             self._final_ids = tf.constant(
                 [*range(len(vocabulary)), *(self.ids[token] for token in special_tokens)], tf.int32
             )
+        self._encode_traced = tf.function(
+            self._encode, input_signature=[tf.TensorSpec([None], tf.string)], autograph=False
+        )
 
     def encode(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Return the ids of texts, (batch,) string, as (batch, tokens) int32."""
-        ids, _, _ = self._look_up(self._normalize(self._marks.mark(texts)))
-        return ids
+        # Each `fit`, `evaluate` and `predict` traces its preprocessing anew, but not a function.
+        return self._encode(texts) if tf.executing_eagerly() else self._encode_traced(texts)
 
     def encode_with_offsets(
         self, texts: tf.Tensor
@@ -97,6 +100,10 @@ class WordPieceEncoder:
     @functools.cached_property
     def _word_starts(self) -> WordStarts:
         return WordStarts(self.vocabulary, self._unknown_id, self._split_on_cjk)
+
+    def _encode(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        ids, _, _ = self._look_up(self._normalize(self._marks.mark(texts)))
+        return ids
 
     def _normalize(self, marked: tf.Tensor) -> tf.Tensor:
         return self._marks.expand(self._normalizer(marked))

@@ -146,8 +146,17 @@ def _load_task(
         # A preset that was written with a frozen backbone would stay frozen.
         task.backbone.trainable = True
     if config.lora_rank:
+        _check_lora_rank(config.lora_rank, task.backbone.config.hidden_dim)
         task.backbone.enable_lora(config.lora_rank)
     return task
+
+
+def _check_lora_rank(rank: int, hidden_dim: int) -> None:
+    if rank > hidden_dim:
+        raise ValueError(
+            f"The updates of LoRA have a lower rank than the weights, which are {hidden_dim} wide "
+            f"here; 8 or 16 is usual. Received: lora_rank={rank}"
+        )
 
 
 def _count_truncated(form: Form, task: Any, tables: list[Table], progress: Progress) -> int:

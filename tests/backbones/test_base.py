@@ -65,6 +65,7 @@ def test_preset_round_trip(tiny_backbone, inputs, tmp_path):
     assert np.abs(outputs(random, inputs)["pooled_output"] - expected["pooled_output"]).max() > 1e-3
 
 
+@pytest.mark.slow
 def test_int8_is_close_and_survives_a_preset(make_tiny_backbone, inputs, tmp_path):
     backbone = make_tiny_backbone()
     exact = outputs(backbone, inputs)["pooled_output"]

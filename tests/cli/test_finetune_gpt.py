@@ -41,14 +41,14 @@ TEXTS = [("the good the good the",), ("good good good",), ("a the x the good",),
 @pytest.mark.parametrize(
     ("task", "name", "rows", "measure", "said", "answer"),
     [
-        ("text-similarity", "a.tsv", SCORES, "pearson", "Pearson", {"score"}),
-        (
-            "multiple-choice",
-            "a.jsonl",
-            CHOICES,
-            "accuracy",
-            "guessing 0.4444",
+        pytest.param(
+            *("text-similarity", "a.tsv", SCORES, "pearson", "Pearson", {"score"}),
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            *("multiple-choice", "a.jsonl", CHOICES, "accuracy", "guessing 0.4444"),
             {"choice", "text", "score", "scores"},
+            marks=pytest.mark.slow,
         ),
         ("causal-lm", "a.txt", TEXTS, "perplexity", "perplexity", {"generated_text"}),
     ],
@@ -81,6 +81,7 @@ def test_from_files_to_answers(
         assert answer <= set(found)
 
 
+@pytest.mark.slow
 def test_the_language_models_loss_is_reported(command, language_model, tmp_path):
     file = write(tmp_path / "a.tsv", SCORES)
     for weight, reported in ((0.5, True), (0, False)):

@@ -90,6 +90,7 @@ def test_masks_are_filled_by_preset_and_export_alike(command, masked_lm, tmp_pat
     assert "measured on a preset" in result.stderr
 
 
+@pytest.mark.slow
 def test_next_sentences(command, pretrained, pairs, tmp_path):
     options = ["--preset", pretrained, "--train", pairs, "--output", tmp_path / "out"]
     result = command("finetune", "next-sentence", *options, "--epochs", 1)
@@ -101,6 +102,7 @@ def test_next_sentences(command, pretrained, pairs, tmp_path):
     assert json.loads(result.stdout)["label"] in ("next", "random")
 
 
+@pytest.mark.slow
 def test_both_together(command, pretrained, pairs, tmp_path):
     options = ["--preset", pretrained, "--train", pairs, "--output", tmp_path / "out"]
     result = command("finetune", "bert-pretraining", *options, "--epochs", 1)

@@ -6,6 +6,7 @@ from click.testing import CliRunner
 
 from kerazoo.cli.failure import DEBUG
 from kerazoo.cli.options import (
+    OutputPath,
     batch_size_option,
     debug_option,
     json_option,
@@ -74,3 +75,15 @@ def test_an_unfit_value_names_the_file(tmp_path):
     file.write_text("epochs: 0\n")
     with pytest.raises(ValueError, match=r"a\.yaml: `epochs`"):
         settings_from(str(file), {"epochs": None})
+
+
+def test_an_empty_output_is_not_this_folder():
+    @click.command()
+    @click.option("--output", type=OutputPath())
+    def show(output):
+        print(output)
+
+    assert CliRunner().invoke(show, ["--output", "runs/a b"]).output == "runs/a b\n"
+    refused = CliRunner().invoke(show, ["--output", " "])
+    assert refused.exit_code == 2
+    assert "The path is empty; name what to create. Received: ' '" in refused.output

@@ -130,6 +130,15 @@ def test_other_folders_are_refused(tiny_text_classifier, tmp_path):
     assert [child.name for child in (tmp_path / "preset").iterdir()] == ["config.json"]
 
 
+def test_a_version_of_another_model_is_no_place(tiny_text_classifier, tmp_path):
+    version = tmp_path / "model" / "3"
+    version.mkdir(parents=True)
+    (version / "saved_model.pb").write_text("a graph")
+    with pytest.raises(ValueError, match=r"3' is a version of a served model"):
+        export_task(tiny_text_classifier, version / "assets" / "inner")
+    assert [child.name for child in version.iterdir()] == ["saved_model.pb"]
+
+
 def test_half_precision_serves_float32(make_tiny_backbone, tiny_tokenizer, tmp_path):
     import kerazoo
 
@@ -140,6 +149,7 @@ def test_half_precision_serves_float32(make_tiny_backbone, tiny_tokenizer, tmp_p
     assert call(version, text=["good"])["probabilities"].dtype == np.float32
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["jax"])
 def test_a_task_of_another_backend_exports_too(backend, make_tiny_text_classifier, tmp_path):
     """The task is saved here and exported by a process on the other backend."""

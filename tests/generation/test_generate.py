@@ -54,6 +54,7 @@ def test_a_row_ends_with_its_stop_token(task):
     assert len(row) == 3
 
 
+@pytest.mark.slow
 def test_a_window_slides_past_the_context(task):
     limit = task.backbone.config.max_sequence_length
     request = Request(max_new_tokens=60, sliding_window=True)

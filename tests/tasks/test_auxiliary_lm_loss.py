@@ -82,6 +82,7 @@ def test_a_text_without_a_next_token_has_no_weight():
     assert number(next_token_loss(backbone, states[1:], ids[1:], mask[1:])) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_fit_reports_both_parts_and_they_add_up():
     task = make(num_layers=1)  # None is the paper's 0.5
@@ -104,6 +105,7 @@ def test_fit_reports_both_parts_and_they_add_up():
     assert history["lm_loss"][1] < history["lm_loss"][0]
 
 
+@pytest.mark.slow
 def test_zero_is_bit_equal_to_plain_fine_tuning():
     """Against a model that Keras alone builds and trains on the same features."""
 
@@ -137,6 +139,7 @@ def test_zero_is_bit_equal_to_plain_fine_tuning():
         np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_predicting_gives_plain_logits_and_no_token_logits(monkeypatch):
     task = make(lm_loss_weight=0.5)

@@ -8,6 +8,7 @@ from kerazoo.export.verify import verify_saved_model
 pytestmark = pytest.mark.tensorflow
 
 
+@pytest.mark.slow
 def test_masks_and_pairs_are_served(make_tiny_bert_pretrainer, tmp_path):
     task = make_tiny_bert_pretrainer()
     version = task.export(tmp_path / "pretrainer")

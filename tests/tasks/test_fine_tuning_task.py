@@ -50,6 +50,7 @@ def test_arguments_are_checked():
         make().compile(loss="sparse_categorical_crossentropy")
 
 
+@pytest.mark.slow
 def test_a_keras_file_goes_on_training(tmp_path):
     task = make()
     task.compile(keras.optimizers.Adam(1e-3), jit_compile=False)

@@ -163,6 +163,7 @@ def test_a_backbone_that_was_trained_here_trains_whole_in_a_classifier(make_tiny
     assert any("pooler" in weight.path for weight in classifier.trainable_weights)
 
 
+@pytest.mark.slow
 def test_half_precision(make_tiny_backbone, tiny_tokenizer):
     preprocessor = kerazoo.MaskedLMPreprocessor(tiny_tokenizer, sequence_length=11)
     task = kerazoo.MaskedLM(make_tiny_backbone(dtype="mixed_bfloat16"), preprocessor)
@@ -173,6 +174,7 @@ def test_half_precision(make_tiny_backbone, tiny_tokenizer):
     assert np.isfinite(history["loss"]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*The use of `x.T`")  # Keras's int8 embedding on PyTorch
 def test_quantised_and_with_lora(make_tiny_masked_lm):
     task = make_tiny_masked_lm()

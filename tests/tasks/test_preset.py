@@ -56,6 +56,7 @@ def test_a_backbone_preset_takes_a_head_but_has_no_tokenizer(make_tiny_backbone,
         kerazoo.TextClassifier.from_preset(tmp_path)
 
 
+@pytest.mark.slow
 def test_quantized_task_round_trip(make_tiny_text_classifier, tmp_path):
     task = make_tiny_text_classifier()
     exact = task.predict(TEXTS, verbose=0)

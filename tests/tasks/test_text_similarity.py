@@ -46,6 +46,7 @@ def test_a_regression_has_the_squared_error_and_plain_scores(weights):
     assert loss == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_classes_are_learnt_with_the_language_modelling_loss():
     task = make(labels=["other", "same"], num_layers=1)
@@ -74,6 +75,7 @@ def test_bert_reads_one_order(make_tiny_backbone, tiny_tokenizer):
     np.testing.assert_allclose(forth, back, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_preset_round_trip_and_another_head(tmp_path):
     task = make()
     expected = task.predict((A, B), verbose=0)

@@ -131,6 +131,7 @@ def test_random_texts(pairs, texts):
         assert_equal(ours, reference, texts)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True, database=None)
 @given(texts=st.lists(TEXT, min_size=1, max_size=6))
 def test_the_normalised_slice_of_the_original_is_the_token(pairs, texts):

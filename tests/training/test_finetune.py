@@ -79,6 +79,7 @@ def test_the_same_seed_gives_the_same_weights(run):
     assert moved(first, again) == set()
 
 
+@pytest.mark.slow
 def test_a_frozen_backbone_does_not_move(run, preset, tmp_path):
     frozen = run("frozen", freeze_backbone=True).folder
     assert moved(preset, frozen)
@@ -90,6 +91,7 @@ def test_a_frozen_backbone_does_not_move(run, preset, tmp_path):
     assert any("query/vars" in name for name in moved(frozen, thawed))
 
 
+@pytest.mark.slow
 def test_pooling_is_kept_when_training_goes_on(run, tmp_path):
     folder = run("mean", pooling="mean").folder
     assert TextClassifier.from_preset(str(folder)).pooling == "mean"
@@ -98,6 +100,13 @@ def test_pooling_is_kept_when_training_goes_on(run, tmp_path):
     assert TextClassifier.from_preset(str(again.folder)).pooling == "mean"
 
 
+def test_a_rank_above_the_width_is_refused(run, tmp_path):
+    with pytest.raises(ValueError, match="Received: lora_rank=100000"):
+        run(lora_rank=100_000)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
 def test_lora_moves_its_kernels_and_is_merged_into_them(run, preset):
     folder = run("lora", lora_rank=2).folder
     backbone = {name for name in moved(preset, folder) if name.startswith("model.weights.h5")}
@@ -106,6 +115,7 @@ def test_lora_moves_its_kernels_and_is_merged_into_them(run, preset):
     assert not any("lora" in name for name in weights(folder))
 
 
+@pytest.mark.slow
 def test_half_precision_trains_and_is_read_back(run):
     folder = run("half", precision="mixed_bfloat16").folder
     task = TextClassifier.from_preset(str(folder))
@@ -215,6 +225,7 @@ def test_pairs_train_and_are_remembered(preset, tmp_path):
     assert task.labels == ["no", "yes"]
 
 
+@pytest.mark.slow
 def test_the_schedule_counts_the_last_smaller_batch(run, monkeypatch):
     from kerazoo.training import schedule
 

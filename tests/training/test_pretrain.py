@@ -51,6 +51,7 @@ def test_logs_for_tensorboard(first):
     assert {path.parent.name for path in events} == {"train", "validation"}
 
 
+@pytest.mark.slow
 def test_heads_are_kept_and_measured_first(first, make_shards, tmp_path, capsys):
     preset, data = str(first[0].folder), str(make_shards("bert-mlm"))
     config = PretrainConfig(steps=1, batch_size=5, masking="whole_word")

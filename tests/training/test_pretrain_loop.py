@@ -74,6 +74,7 @@ def last_checkpoint(output):
     return checkpoint_files(output / ".unfinished")[-1].stem
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     keras.config.backend() == "torch", reason="there Keras's dropout draws from a global state"
 )

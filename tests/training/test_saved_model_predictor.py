@@ -86,8 +86,11 @@ def make_gpt_task(make_tiny_gpt, tiny_bpe_tokenizer):
     ("name", "arguments", "rows", "method"),
     [
         ("TextSimilarity", {"labels": ["no", "yes"]}, [PAIRS], "compare"),
-        ("TextSimilarity", {}, [PAIRS], "compare"),
-        ("MultipleChoice", {}, [QUESTIONS, {"choices": QUESTIONS["choices"]}], "choose"),
+        pytest.param("TextSimilarity", {}, [PAIRS], "compare", marks=pytest.mark.slow),
+        pytest.param(
+            *("MultipleChoice", {}, [QUESTIONS, {"choices": QUESTIONS["choices"]}], "choose"),
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["classes", "scores", "choices"],
 )
@@ -109,6 +112,7 @@ def test_exports_of_gpts_tasks_can_be_served_and_answer_as_the_presets(
                 assert answer[key] == (value if is_text else pytest.approx(value, 1e-4))
 
 
+@pytest.mark.slow
 def test_a_language_model_is_asked_with_its_settings(tiny_causal_lm, tmp_path):
     from kerazoo.training.generation_settings import GenerationSettings
     from kerazoo.training.preset_predictor import PresetPredictor
