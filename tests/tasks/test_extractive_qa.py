@@ -53,6 +53,7 @@ def test_the_loss_is_the_mean_of_start_and_end_over_passage_and_null():
     assert measured["end_logits_accuracy"] == pytest.approx(accuracy / w.sum(), abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_it_learns_the_answers_and_that_there_is_none():
     task = make_tiny_extractive_qa()
@@ -69,6 +70,7 @@ def test_it_learns_the_answers_and_that_there_is_none():
             assert context[entry["start"] : entry["end"]] == entry["answer"]
 
 
+@pytest.mark.slow
 def test_datasets_and_held_out_questions():
     task = make_tiny_extractive_qa()
     columns = {

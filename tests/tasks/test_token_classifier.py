@@ -80,6 +80,7 @@ def test_a_banned_move_is_never_made():
     assert sum(answer["illegal_moves"] for answer in task.tag(WORDS)) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("crf", [False, True])
 def test_a_preset_keeps_tags_windows_and_moves(tmp_path, crf):
     task = tiny_token_classifier(crf)
@@ -102,6 +103,7 @@ def test_a_preset_keeps_tags_windows_and_moves(tmp_path, crf):
     assert classifier.backbone.count_params() == task.backbone.count_params()
 
 
+@pytest.mark.slow
 def test_saved_with_its_optimizer(tmp_path):
     task = make_tiny_token_classifier(crf=True)
     task.fit(WORDS, TAGS, verbose=0)

@@ -23,6 +23,7 @@ def test_logits_of_batches_are_those_of_all_windows_together():
     np.testing.assert_allclose(found[real], ops.convert_to_numpy(expected)[real], atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("crf", [False, True])
 def test_answers_do_not_depend_on_the_batch(crf):
     task = tiny_token_classifier(crf)
