@@ -1,9 +1,10 @@
-"""The report against `seqeval` (if it is installed) and by hand."""
+"""The report against `seqeval` and by hand."""
 
 import random
 import warnings
 
 import pytest
+from seqeval import metrics, scheme
 
 from kerazoo.metrics.entity_report import entity_report
 from kerazoo.metrics.entity_spans import entity_spans
@@ -34,8 +35,6 @@ def test_nothing_found_is_no_success():
 
 @pytest.mark.parametrize("mode", ["default", "strict"])
 def test_it_equals_seqeval(mode):
-    metrics = pytest.importorskip("seqeval.metrics")
-    scheme = pytest.importorskip("seqeval.scheme")
     chooser = random.Random(7)
     true = [[chooser.choice(TAGS) for _ in range(chooser.randint(1, 17))] for _ in range(120)]
     found = [[t if chooser.random() < 0.7 else chooser.choice(TAGS) for t in row] for row in true]

@@ -1,8 +1,10 @@
-"""Entities against `seqeval` (if it is installed), an oracle of conlleval, and by hand."""
+"""Entities against `seqeval`, an oracle of conlleval, and by hand."""
 
 import random
 
 import pytest
+from seqeval import scheme
+from seqeval.metrics import sequence_labeling as labeling
 
 from kerazoo.metrics.entity_spans import bio_tags, entity_spans, illegal_moves, split_tag
 
@@ -45,8 +47,6 @@ def test_default_mode_is_that_of_conlleval(tags):
 
 
 def test_both_modes_equal_seqeval():
-    labeling = pytest.importorskip("seqeval.metrics.sequence_labeling")
-    scheme = pytest.importorskip("seqeval.scheme")
     for sequence in filter(None, sequences(TAGS)):
         expected = [(kind, a, b + 1) for kind, a, b in labeling.get_entities(sequence)]
         assert entity_spans(sequence) == expected
