@@ -85,6 +85,13 @@ def corpus_files(corpus: Sequence[str]) -> list[str]:
 
 
 def _files_in(folder: Path) -> list[str]:
+    for shard in folder.rglob("*.tfrecord"):
+        # The only text in a folder of shards is their vocabulary.
+        raise ValueError(
+            f"The folder holds shards, {shard.name} in {str(shard.parent)!r}, and is read as text. "
+            "Name one complete folder of `kerazoo prepare` (its manifest.json is written last), or "
+            f"texts. Received: {str(folder)!r}"
+        )
     files = [
         path
         for path in sorted(folder.rglob("*"))
