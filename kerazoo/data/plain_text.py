@@ -85,7 +85,8 @@ def corpus_files(corpus: Sequence[str]) -> list[str]:
 
 
 def _files_in(folder: Path) -> list[str]:
-    for shard in folder.rglob("*.tfrecord"):
+    found = sorted(folder.rglob("*"))
+    for shard in (path for path in found if path.suffix == ".tfrecord"):
         # The only text in a folder of shards is their vocabulary.
         raise ValueError(
             f"The folder holds shards, {shard.name} in {str(shard.parent)!r}, and is read as text. "
@@ -94,7 +95,7 @@ def _files_in(folder: Path) -> list[str]:
         )
     files = [
         path
-        for path in sorted(folder.rglob("*"))
+        for path in found
         if path.is_file() and not _is_hidden(path.relative_to(folder)) and _is_text(path)
     ]
     if not files:

@@ -18,6 +18,7 @@ from kerazoo.preprocessing.base import Preprocessor
 from kerazoo.tasks.preset import load_task
 from kerazoo.tasks.raw_inputs import (
     batched,
+    checked_batch_size,
     feature_columns,
     is_raw_text,
     label_column,
@@ -30,10 +31,6 @@ from kerazoo.tasks.serving_signature import ServingSignature
 # branches meet; so this class has no Keras base of its own, and goes before one of KerasHub's. It
 # calls that one's methods, hence Any.
 _TaskBase: Any = object
-
-
-_BATCH_SIZE = 32  # Keras's default
-_QUIET = ({"verbose": 0}, {"verbose": False})
 
 
 class Task(_TaskBase):
@@ -242,8 +239,8 @@ class Task(_TaskBase):
             if _row_count(columns) == 0:
                 return self.no_rows()
             self._say_truncated(columns)
-            is_one_batch = _row_count(columns) <= (batch_size or _BATCH_SIZE)
-            if is_one_batch and kwargs in _QUIET and self._is_on_one_device():
+            is_one_batch = _row_count(columns) <= checked_batch_size(batch_size)
+            if is_one_batch and kwargs == {"verbose": 0} and self._is_on_one_device():
                 return self.predict_on_batch(columns)  # a dataset takes longer than the answers
             x, batch_size = batched(columns, None, None, batch_size, shuffle=False), None
         return super().predict(x=x, batch_size=batch_size, **kwargs)

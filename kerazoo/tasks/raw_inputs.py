@@ -164,8 +164,7 @@ def batched(
         batch_size: int; None is 32.
         shuffle: bool, draw a new order every epoch (seeded by `keras.utils.set_random_seed`).
     """
-    if batch_size is not None and batch_size < 1:
-        raise ValueError(f"A batch needs at least one row. Received: batch_size={batch_size!r}")
+    batch_size = checked_batch_size(batch_size)
     parts: list[Any] = [columns]
     if y is None and sample_weight is not None:
         # A weight stands behind a label; tasks that take their targets from the texts ignore it.
@@ -178,7 +177,20 @@ def batched(
     if shuffle:
         rows = max(int(tf.nest.flatten(columns)[0].shape[0]), 1)
         dataset = dataset.shuffle(rows, reshuffle_each_iteration=True)
-    return dataset.batch(batch_size or 32)
+    return dataset.batch(batch_size)
+
+
+def checked_batch_size(batch_size: int | None) -> int:
+    """Return the rows of a batch; None is 32, as in Keras.
+
+    Raises:
+        ValueError: if there is no row in it.
+    """
+    if batch_size is None:
+        return 32
+    if batch_size < 1:
+        raise ValueError(f"A batch needs at least one row. Received: batch_size={batch_size!r}")
+    return batch_size
 
 
 def split_off(arrays: Sequence[Any], fraction: float) -> tuple[list[Any], list[Any]]:

@@ -55,6 +55,12 @@ def test_evaluate_is_the_same_in_every_form(task):
     assert task.evaluate(as_dataset(NAMES), verbose=0) == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_a_batch_without_a_row_is_refused(task, verbose):
+    with pytest.raises(ValueError, match="A batch needs at least one row.*batch_size=0"):
+        task.predict(TEXTS, batch_size=0, verbose=verbose)
+
+
 def test_predict_keeps_the_order_and_takes_no_texts(task):
     together = task.predict(TEXTS, batch_size=2, verbose=0)
     alone = np.concatenate([task.predict([text], verbose=0) for text in TEXTS])
