@@ -9,7 +9,7 @@ import keras_nlp
 import numpy as np
 
 from kerazoo.axes import PADDING_MASK, Tensor
-from kerazoo.checks import check_known_arguments, check_rate
+from kerazoo.checks import check_known_arguments, check_positive, check_rate
 from kerazoo.layers.crf import CRF
 from kerazoo.metrics.entity_f1 import EntityF1
 from kerazoo.preprocessing.tag_targets import TagTable
@@ -237,6 +237,7 @@ class TokenClassifier(TaggedTraining, keras_nlp.models.Task):
             "illegal_moves" (int), how many I- went on with no entity of their type and are B- in
             "tags".
         """
+        check_positive("batch_size", batch_size)
         tagger = WordTagger(self)
         return tagger.answers(tagged_columns(x), self.decoder(), batch_size)
 

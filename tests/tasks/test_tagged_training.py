@@ -95,4 +95,6 @@ def test_what_does_not_fit_is_refused():
     banned = make_tiny_token_classifier(crf=True, ban_illegal_moves=True)
     with pytest.raises(ValueError, match="Row 1 begins with what the CRF forbids"):
         banned.fit([["Ada"], ["Ada", "came"]], [["O"], ["I-PER", "O"]])
+    with pytest.raises(ValueError, match="`batch_size` must be .* above zero.*batch_size=0"):
+        task.tag(WORDS, batch_size=0)
     assert len(LABELS) == 5
