@@ -294,6 +294,18 @@ class Task(_TaskBase):
         """
         return text_columns(x) if is_raw_text(x) else None
 
+    def raw_targets(self, y: Any, columns: dict[str, Any]) -> Any:
+        """Return what texts in memory are to be learnt with: of most tasks a label each.
+
+        Args:
+            y: what the user passed.
+            columns: the texts, from `raw_columns`.
+
+        Raises:
+            ValueError: if it does not belong to the texts, or the task does not know it.
+        """
+        return self.raw_labels(y, _row_count(columns))
+
     def raw_labels(self, y: Any, rows: int) -> tf.Tensor:
         """Return labels in memory as the loss takes them.
 
@@ -348,7 +360,7 @@ class Task(_TaskBase):
             return feature_columns(x), y
         columns = self.raw_columns(x)
         if columns is not None and y is not None:
-            y = self.raw_labels(y, _row_count(columns))
+            y = self.raw_targets(y, columns)
         return columns, y
 
     def _validation_dataset(self, data: Any, batch_size: int | None) -> Any:

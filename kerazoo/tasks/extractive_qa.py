@@ -6,22 +6,20 @@ from typing import Any, ClassVar
 import keras
 import keras_nlp
 import numpy as np
-import tensorflow as tf
 
 from kerazoo.axes import (
     ANSWER_MASK,
     CONTEXT,
     END_LOGITS,
-    PADDING_MASK,
     QUESTION,
     START_LOGITS,
-    TOKEN_IDS,
 )
 from kerazoo.checks import check_known_arguments, check_positive
 from kerazoo.layers.span_head import SpanHead
 from kerazoo.preprocessing.extractive_qa import ExtractiveQAPreprocessor
 from kerazoo.tasks.base import Task
 from kerazoo.tasks.extractive_qa_signatures import SERVED_TOP_K, extractive_qa_signatures
+from kerazoo.tasks.packed_windows import PackedWindows
 from kerazoo.tasks.passage_reader import PassageReader
 from kerazoo.tasks.pooled_output import pooled_and_sequence_output, train_pooler
 from kerazoo.tasks.preprocessor_checks import check_preprocessor
@@ -31,15 +29,15 @@ from kerazoo.tasks.question_windows import (
     check_question_lengths,
     question_windows,
 )
-from kerazoo.tasks.raw_inputs import batched, split_off
 from kerazoo.tasks.serving_signature import ServingSignature
 from kerazoo.tasks.span_decoder import SpanDecoder
+from kerazoo.tasks.windowed_training import WindowedTraining
 
 _OUTPUTS = (START_LOGITS, END_LOGITS)
 
 
 @keras.saving.register_keras_serializable(package="kerazoo")
-class ExtractiveQA(Task, keras_nlp.models.Task):
+class ExtractiveQA(WindowedTraining, keras_nlp.models.Task):
     """Finds the slice of a passage that answers a question, or says that there is none.
 
     One dense layer gives each token a score as the first and one as the last of the answer (Devlin
@@ -57,6 +55,11 @@ class ExtractiveQA(Task, keras_nlp.models.Task):
         freeze_backbone: bool, train the head only; the backbone then runs without dropout.
         **kwargs: `name`, `compile`.
 
+    `fit` takes questions as {"question": [text, …], "context": [text, …]}, a list of dicts of one
+    row each, a `QuestionWindows`, or a `tf.data.Dataset` of batches of such dicts; and answers as
+    {"answer": [text, …], "answer_start": [int, …]} in characters, "" and -1 for no answer, or a
+    list of `(answer, answer_start)` or None. There are no classes to weigh.
+
     Inputs: the backbone's, and `answer_mask`, (batch, seq) int32.
 
     Outputs:
@@ -73,6 +76,7 @@ class ExtractiveQA(Task, keras_nlp.models.Task):
     """
 
     task_name = "extractive-qa"
+    rows_to_learn_from = "questions with answers"
     preprocessor_cls = ExtractiveQAPreprocessor
     preprocessor_arguments: ClassVar[tuple[str, ...]] = (*Task.preprocessor_arguments, "stride")
     needs_task_tokens: ClassVar[bool] = True
@@ -162,127 +166,37 @@ class ExtractiveQA(Task, keras_nlp.models.Task):
 
     # ---- training ------------------------------------------------------------------------------
 
-    def fit(
-        self,
-        x: Any = None,
-        y: Any = None,
-        batch_size: int | None = None,
-        sample_weight: Any = None,
-        validation_data: Any = None,
-        validation_split: float | None = None,
-        shuffle: bool = True,
-        class_weight: Mapping[Any, float] | None = None,
-        **kwargs: Any,
-    ) -> keras.callbacks.History:
-        """Train; like `keras.Model.fit`, on raw texts too.
+    def is_raw(self, x: Any) -> bool:
+        """Return whether `x` is questions in memory."""
+        return is_raw_questions(x)
 
-        Args:
-            x: questions as {"question": [text, …], "context": [text, …]}, a list of dicts of one
-                row each, a `QuestionWindows`, or a `tf.data.Dataset` of batches of such dicts.
-            y: answers as {"answer": [text, …], "answer_start": [int, …]} in characters, "" and -1
-                for no answer, or a list of `(answer, answer_start)` or None; not with a dataset.
-            batch_size: int, windows of a step; 32 if None.
-            sample_weight: (rows,) float, the weight of a question.
-            validation_data: a dataset, a `QuestionWindows`, or `(x, y)` or `(x, y, sample_weight)`.
-            validation_split: float, share of the questions, the last ones, to validate on.
-            shuffle: bool, a new order of the windows every epoch (in memory only).
-            class_weight: must be None, as there are no classes.
-            **kwargs: further arguments of `keras.Model.fit`.
-        """
-        if class_weight is not None:
-            raise ValueError(
-                "There are no classes to weigh; weigh questions with `sample_weight`. "
-                f"Received: class_weight={class_weight!r}"
-            )
-        columns, answers = self._in_memory(x, y)
-        if self.preprocessor is not None and columns is not None:
-            if answers is None:
-                raise ValueError(f"Training needs questions with answers. Received: y={y!r}")
-            if validation_split and validation_data is None:
-                parts = split_off((columns, answers, sample_weight), validation_split)
-                (columns, answers, sample_weight), validation_data = parts[0], tuple(parts[1])
-                validation_split = None
-            x, y, sample_weight = self.windows(columns, answers, sample_weight), None, None
-        validation_data = self._validation_dataset(validation_data, batch_size)
-        if isinstance(x, QuestionWindows):
-            if x.unanswered and self.no_answer_threshold is None:
-                self.no_answer_threshold = 0.0
-            x = batched(x.features, x.targets, x.weights, batch_size, shuffle)
-            batch_size = None
-        return super().fit(
-            x=x,
-            y=y,
-            batch_size=batch_size,
-            sample_weight=sample_weight,
-            validation_data=validation_data,
-            validation_split=validation_split,
-            shuffle=shuffle,
-            **kwargs,
+    def read_columns(self, x: Any) -> dict[str, Any]:
+        """Return questions in memory as columns."""
+        return question_columns(x)
+
+    def raw_targets(self, y: Any, columns: dict[str, Any]) -> dict[str, Any]:
+        """Return answers as columns; each must be a slice of its passage."""
+        return answer_columns(y, columns[CONTEXT])
+
+    def pack(
+        self, columns: dict[str, Any], targets: Any = None, sample_weight: Any = None
+    ) -> QuestionWindows:
+        """Return the windows of questions."""
+        return question_windows(self.preprocessor, columns, targets, sample_weight)
+
+    def fit_windows(self, windows: PackedWindows, class_weight: Any) -> PackedWindows:
+        """Let the task say that there is no answer if it learns from questions without one."""
+        has_unanswered = isinstance(windows, QuestionWindows) and windows.unanswered > 0
+        if has_unanswered and self.no_answer_threshold is None:
+            self.no_answer_threshold = 0.0
+        return windows
+
+    def class_numbers(self, class_weight: Mapping[Any, float]) -> dict[int, float]:
+        """Refuse weights of classes, as there are none."""
+        raise ValueError(
+            "There are no classes to weigh; weigh questions with `sample_weight`. "
+            f"Received: class_weight={class_weight!r}"
         )
-
-    def evaluate(
-        self,
-        x: Any = None,
-        y: Any = None,
-        batch_size: int | None = None,
-        sample_weight: Any = None,
-        **kwargs: Any,
-    ) -> Any:
-        """Measure loss and metrics of windows; like `keras.Model.evaluate`, on raw texts too."""
-        columns, answers = self._in_memory(x, y)
-        if self.preprocessor is not None and columns is not None:
-            x, y, sample_weight = self.windows(columns, answers, sample_weight), None, None
-        if isinstance(x, QuestionWindows):
-            x, batch_size = batched(x.features, x.targets, x.weights, batch_size, False), None
-        return super().evaluate(
-            x=x, y=y, batch_size=batch_size, sample_weight=sample_weight, **kwargs
-        )
-
-    def windows(self, x: Any, y: Any = None, sample_weight: Any = None) -> QuestionWindows:
-        """Return the windows of questions in memory, which `fit` and `evaluate` take too.
-
-        Args:
-            x: questions, as for `fit`.
-            y: answers, as for `fit`; None for none.
-            sample_weight: (rows,) float, or None.
-        """
-        columns = question_columns(x)
-        answers = None if y is None else answer_columns(y, columns[CONTEXT])
-        return question_windows(self.preprocessor, columns, answers, sample_weight)
-
-    def preprocess_samples(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Preprocess a batch, or trim a batch of windows that are packed already."""
-        is_ready = isinstance(x, Mapping) and TOKEN_IDS in x
-        if self.preprocessor is None or not is_ready:
-            return super().preprocess_samples(x, y, sample_weight)
-        x = {key: x[key] for key in self.input}
-        multiple = self.preprocessor.pad_to_multiple_of
-        if multiple is not None:
-            longest = tf.reduce_max(tf.reduce_sum(x[PADDING_MASK], axis=1))
-            x = {key: value[:, : -(-longest // multiple) * multiple] for key, value in x.items()}
-        return keras.utils.pack_x_y_sample_weight(x, y, sample_weight)
-
-    def raw_columns(self, x: Any) -> dict[str, Any] | None:
-        """Return questions in memory as columns; None if `x` is something else."""
-        return question_columns(x) if is_raw_questions(x) else None
-
-    def _in_memory(self, x: Any, y: Any) -> tuple[Any, Any]:
-        columns, answers = super()._in_memory(x, None)
-        if self.preprocessor is None:
-            return columns, y
-        if columns is not None and y is not None:
-            answers = answer_columns(y, columns[CONTEXT])
-        return columns, answers
-
-    def _validation_dataset(self, data: Any, batch_size: int | None) -> Any:
-        if self.preprocessor is not None and isinstance(data, (tuple, list)):
-            x, y, sample_weight = keras.utils.unpack_x_y_sample_weight(tuple(data))
-            if is_raw_questions(x):
-                x = self.windows(x, y, sample_weight)
-            data = x if isinstance(x, QuestionWindows) else data
-        if isinstance(data, QuestionWindows):
-            return batched(data.features, data.targets, data.weights, batch_size, shuffle=False)
-        return super()._validation_dataset(data, batch_size)
 
     # ---- answers -------------------------------------------------------------------------------
 

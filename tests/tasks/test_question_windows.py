@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from tiny_extractive_qa import ROWS, answers, make_tiny_extractive_qa, questions
 
-from kerazoo.tasks import question_windows as module
+from kerazoo.tasks import packed_windows as module
 from kerazoo.tasks.question_columns import answer_columns, question_columns
 from kerazoo.tasks.question_windows import question_windows
 
@@ -21,7 +21,7 @@ def test_portions_do_not_show(preprocessor, columns, monkeypatch):
     targets = answer_columns(answers(), columns["context"])
     weights = np.arange(6) / 2
     whole = question_windows(preprocessor, columns, targets, weights)
-    monkeypatch.setattr(module, "_QUESTIONS_AT_ONCE", 4)
+    monkeypatch.setattr(module, "_ROWS_AT_ONCE", 4)
     parts = question_windows(preprocessor, columns, targets, weights)
     assert len(whole) == len(parts) > 6
     assert whole.unanswered == 1
