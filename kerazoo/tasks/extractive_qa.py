@@ -18,6 +18,11 @@ from kerazoo.checks import check_known_arguments, check_positive
 from kerazoo.layers.span_head import SpanHead
 from kerazoo.preprocessing.extractive_qa import ExtractiveQAPreprocessor
 from kerazoo.tasks.base import Task
+from kerazoo.tasks.compile_defaults import (
+    default_jit_compile,
+    default_optimizer,
+    weighted_cross_entropy,
+)
 from kerazoo.tasks.extractive_qa_signatures import SERVED_TOP_K, extractive_qa_signatures
 from kerazoo.tasks.packed_windows import PackedWindows
 from kerazoo.tasks.passage_reader import PassageReader
@@ -140,27 +145,18 @@ class ExtractiveQA(WindowedTraining, keras_nlp.models.Task):
             **kwargs: further arguments of `keras.Model.compile`.
         """
         train_pooler(self.backbone, is_read=False)
-        if optimizer == "auto":
-            optimizer = keras.optimizers.Adam(5e-5)
         if loss == "auto":
-            loss = {
-                key: keras.losses.SparseCategoricalCrossentropy(
-                    from_logits=True, reduction="mean_with_sample_weight"
-                )
-                for key in _OUTPUTS
-            }
+            loss = {key: weighted_cross_entropy() for key in _OUTPUTS}
             kwargs.setdefault("loss_weights", dict.fromkeys(_OUTPUTS, 0.5))
         if weighted_metrics == "auto":
             weighted_metrics = {
                 key: [keras.metrics.SparseCategoricalAccuracy(name="accuracy")] for key in _OUTPUTS
             }
-        if jit_compile == "auto" and keras.config.backend() == "tensorflow":
-            jit_compile = False
         super().compile(
-            optimizer=optimizer,
+            optimizer=default_optimizer(optimizer),
             loss=loss,
             weighted_metrics=weighted_metrics,
-            jit_compile=jit_compile,
+            jit_compile=default_jit_compile(jit_compile),
             **kwargs,
         )
 

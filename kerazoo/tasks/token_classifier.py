@@ -15,6 +15,11 @@ from kerazoo.metrics.entity_f1 import EntityF1
 from kerazoo.preprocessing.tag_targets import TagTable
 from kerazoo.preprocessing.token_classifier import TokenClassifierPreprocessor
 from kerazoo.tasks.base import Task
+from kerazoo.tasks.compile_defaults import (
+    default_jit_compile,
+    default_optimizer,
+    weighted_cross_entropy,
+)
 from kerazoo.tasks.crf_loss import crf_loss, decoded_rows
 from kerazoo.tasks.crf_moves import illegal_tag_moves
 from kerazoo.tasks.label_names import label_names, weights_by_class
@@ -157,21 +162,17 @@ class TokenClassifier(TaggedTraining, keras_nlp.models.Task):
         train_pooler(self.backbone, is_read=False)
         # Not known; JAX then makes the metrics' variables before it computes.
         self._is_training = None
-        if optimizer == "auto":
-            optimizer = keras.optimizers.Adam(5e-5)
         if self.crf is not None and loss not in ("auto", None):
             raise ValueError(f"The loss of a CRF is its own. Received: loss={loss!r}")
         if loss == "auto":
-            loss = None if self.crf is not None else _cross_entropy()
+            loss = None if self.crf is not None else weighted_cross_entropy()
         if weighted_metrics == "auto":
             weighted_metrics = [EntityF1(self.labels)]
-        if jit_compile == "auto" and keras.config.backend() == "tensorflow":
-            jit_compile = False
         super().compile(
-            optimizer=optimizer,
+            optimizer=default_optimizer(optimizer),
             loss=loss,
             weighted_metrics=weighted_metrics,
-            jit_compile=jit_compile,
+            jit_compile=default_jit_compile(jit_compile),
             **kwargs,
         )
 
@@ -294,12 +295,6 @@ class TokenClassifier(TaggedTraining, keras_nlp.models.Task):
             "dropout": self.dropout,
             "freeze_backbone": self.freeze_backbone,
         }
-
-
-def _cross_entropy() -> keras.losses.Loss:
-    return keras.losses.SparseCategoricalCrossentropy(
-        from_logits=True, reduction="mean_with_sample_weight"
-    )
 
 
 def _check_crf(crf: bool, ban_illegal_moves: bool, preprocessor: Any) -> None:
