@@ -199,10 +199,9 @@ def test_served_answers_equal_classify(make_tiny_text_classifier):
 @pytest.mark.slow
 @pytest.mark.tensorflow
 @pytest.mark.compiled
-def test_mirrored_strategy_on_two_devices(make_tiny_text_classifier):
-    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
-    assert strategy.num_replicas_in_sync == 2
-    with strategy.scope():
+def test_mirrored_strategy_on_two_devices(make_tiny_text_classifier, mirrored_strategy):
+    assert mirrored_strategy.num_replicas_in_sync == 2
+    with mirrored_strategy.scope():
         task = make_tiny_text_classifier()
     variables = len(task.variables)
     before = ops.convert_to_numpy(task.classifier.kernel)
