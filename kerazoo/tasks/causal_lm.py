@@ -270,7 +270,7 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
             import tensorflow as tf
 
             self.generate_function = tf.function(
-                self.generate_step, jit_compile=self._compiles_generation
+                self.generate_step, jit_compile=self._compiles_generation, autograph=False
             )
         return super().make_generate_function()
 

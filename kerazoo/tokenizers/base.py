@@ -60,6 +60,7 @@ class Tokenizer(keras_nlp.tokenizers.Tokenizer):
         """Return ids, starts and ends of valid UTF-8 texts, each (batch, tokens) int32."""
         raise TypeError(f"{type(self).__name__} does not define `tokenize_rows_with_offsets`.")
 
+    @tf.autograph.experimental.do_not_convert  # nothing to convert, and looking takes seconds
     def tokenize(self, texts: Any) -> tf.RaggedTensor | tf.Tensor:
         """Turn texts into ids.
 
@@ -77,6 +78,7 @@ class Tokenizer(keras_nlp.tokenizers.Tokenizer):
         (ids,) = self._apply(lambda rows: (self.tokenize_rows(rows),), texts)
         return ids
 
+    @tf.autograph.experimental.do_not_convert
     def tokenize_with_offsets(self, texts: Any) -> tuple[Any, Any, Any]:
         """Turn texts into ids and the characters that each id covers.
 
