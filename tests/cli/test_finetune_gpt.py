@@ -94,6 +94,7 @@ def test_the_language_models_loss_is_reported(command, language_model, tmp_path)
         assert ("lm_loss" in result.stderr) == reported
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_the_continuation_as_it_comes(language_model, capsys):
     settings = GenerationSettings(max_new_tokens=5)
     assert _streamed(str(language_model), "the good", settings)

@@ -42,6 +42,7 @@ def masked_lm(command, pretrained, texts, tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_a_run_keeps_how_it_masked(masked_lm):
     metrics = json.loads((masked_lm / "metrics.json").read_text())
     assert metrics["task"] == "masked-lm"
@@ -60,6 +61,7 @@ def test_it_is_measured_and_shown(command, masked_lm, texts):
     assert shown["task"] == "masked-lm"
 
 
+@pytest.mark.slow
 def test_masks_are_filled_by_preset_and_export_alike(command, masked_lm, tmp_path):
     result = command("export", masked_lm, "--output", tmp_path / "filler")
     assert result.exit_code == 0, result.stderr

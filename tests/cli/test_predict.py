@@ -28,6 +28,7 @@ def test_texts_are_answered_as_json_lines(command, model, tiny_text_classifier):
         assert answer["probabilities"] == pytest.approx(expected["probabilities"], abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -80,6 +81,7 @@ def test_failures(command, preset, options, message):
     assert result.stdout == ""
 
 
+@pytest.mark.slow
 def test_a_saved_model_is_answered_by_tensorflow_alone(tiny_saved_model, tmp_path):
     code = (
         "import sys\n"

@@ -29,6 +29,7 @@ def pretrain(command, shards, tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_a_run_ends_with_a_summary_and_leaves_its_results(pretrain, tmp_path):
     result = pretrain("--masking", "whole_word")
     assert result.exit_code == 0, result.stderr

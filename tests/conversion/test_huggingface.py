@@ -142,6 +142,7 @@ def test_lora_is_added_into_the_matrices(make_tiny_backbone):
     assert len(moved) == changed / 2
 
 
+@pytest.mark.slow
 def test_a_quantized_model_is_refused(make_tiny_backbone):
     backbone = make_tiny_backbone()
     with warnings.catch_warnings():

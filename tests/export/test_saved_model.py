@@ -71,6 +71,7 @@ def test_signatures_warm_up_and_metadata(tiny_saved_model, tiny_vocabulary):
     ] == tiny_vocabulary
 
 
+@pytest.mark.slow
 def test_a_fresh_process_needs_only_tensorflow_and_its_text_ops(
     tiny_saved_model, tiny_text_classifier
 ):

@@ -54,6 +54,7 @@ def copy_of_keras_model(keras_models_dir, tmp_path):
     return copy
 
 
+@pytest.mark.slow
 def test_a_keras_model_in_a_module_fails_in_the_server_alone(copy_of_keras_model):
     version_dir = copy_of_keras_model("in_module")
     rows = np.ones((3, 31), np.float32)

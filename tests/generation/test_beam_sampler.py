@@ -101,6 +101,7 @@ def test_a_prompt_gets_the_same_text_alone_and_in_a_batch(stop_token_ids):
     assert not any(depends_on_neighbours(BeamSampler, n, stop_token_ids) for n in range(6))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop_token_ids", [None, [STOP]], ids=["no stop", "stop"])
 def test_kerashubs_own_sampler_has_the_fault(stop_token_ids):
     """If this fails, KerasHub has mended it, and ours may go."""

@@ -89,6 +89,7 @@ def test_ids_that_stand_on_padding_change_nothing(task):
     assert output["token_ids"][0].tolist() == output["token_ids"][1].tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", ["greedy", "beam", "contrastive"])
 def test_a_stop_token_of_id_0_ends_nothing_before_it_comes(make_tiny_causal_lm, sampler):
     task = make_tiny_causal_lm()

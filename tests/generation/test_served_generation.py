@@ -75,6 +75,7 @@ def test_a_row_stops_at_the_end_token_which_is_left_out(task, served):
 SETTINGS = [(1.0, 0, 1.0), (0.0, 0, 1.0), (1.5, 7, 0.9)]
 
 
+@pytest.mark.slow
 def test_neighbours_change_nothing(served):
     seeds = [11, 12, 13]
     together = served(PROMPTS, COUNTS, SETTINGS, seeds)

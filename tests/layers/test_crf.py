@@ -188,6 +188,7 @@ class Tagger(keras.Model):
         return ops.mean(self.crf.negative_log_likelihood(y_pred, y, mask))
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_moves_are_learnt_by_fit():
     """From emissions that say nothing, the share of each move in the data is learnt."""

@@ -71,6 +71,7 @@ def test_predict_keeps_the_order_and_takes_no_texts(task):
     np.testing.assert_allclose(from_dataset, together, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_pairs_are_remembered(task, tmp_path):
     assert not task.pairs
     task.fit((["good", "dull"], ["great", "bad"]), ["good", "bad"], verbose=0)
@@ -104,6 +105,7 @@ def test_the_same_seed_gives_the_same_weights(make_tiny_text_classifier):
     assert np.abs(train(5) - train(6)).max() > 0
 
 
+@pytest.mark.slow
 def test_long_texts_are_said_once(task):
     long = ["good " * 50, *TEXTS[1:]]
     with pytest.warns(UserWarning, match="1 of 5 texts are longer than 9 tokens") as caught:
@@ -119,6 +121,7 @@ def test_long_texts_are_said_once(task):
         task.fit(TEXTS, NAMES, verbose=0)
 
 
+@pytest.mark.slow
 def test_keras_file_round_trip_goes_on_training(task, tmp_path):
     task.fit(TEXTS, NAMES, verbose=0)
     expected = task.predict(TEXTS, verbose=0)

@@ -68,6 +68,7 @@ def test_heads_are_those_of_the_two_tasks(task, ready):
     assert all(value.dtype == np.float32 for value in logits.values())
 
 
+@pytest.mark.slow
 def test_fit_on_raw_pairs(make_tiny_bert_pretrainer):
     task = make_tiny_bert_pretrainer()
     assert isinstance(task, keras_nlp.models.MaskedLM)

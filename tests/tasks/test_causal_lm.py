@@ -118,6 +118,7 @@ def test_beam_is_kerazoos_own(sampling_task):
     assert task.sampler.num_beams == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [
@@ -159,6 +160,7 @@ def test_each_shape_is_traced_once(make_tiny_causal_lm, monkeypatch):
     assert traced == [(1, 16)]
 
 
+@pytest.mark.slow
 def test_single_prompts_lists_and_datasets(task):
     texts = task.generate(PROMPTS, max_new_tokens=3)
     assert all(text.startswith(prompt) for text, prompt in zip(texts, PROMPTS, strict=True))
@@ -206,6 +208,7 @@ def test_streaming_gives_the_same_text(task, sampling_task):
         task.stream("the good")
 
 
+@pytest.mark.slow
 def test_a_preset_keeps_everything(make_tiny_causal_lm, tmp_path):
     task = make_tiny_causal_lm(sequence_length=21, add_start_token=True)
     task.save_to_preset(tmp_path)

@@ -47,6 +47,7 @@ def settings(rows, **given):
     return {**values, **{name: np.asarray(v, values[name].dtype) for name, v in given.items()}}
 
 
+@pytest.mark.slow
 def test_stock_serving_would_serve_it(version):
     report = verify_saved_model(version)
     assert report.ok, str(report)

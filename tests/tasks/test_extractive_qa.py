@@ -115,6 +115,7 @@ def test_one_question_or_many_about_one_passage():
     assert alone["score"] <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("context", ["", " ", "\u200b"])
 def test_an_empty_passage_has_an_empty_answer(context):
     answer = tiny_extractive_qa().answer("who?", context)
@@ -137,6 +138,7 @@ def test_a_preset_keeps_head_windows_and_threshold(tmp_path):
     assert classifier.backbone.count_params() == task.backbone.count_params()
 
 
+@pytest.mark.slow
 def test_saved_with_its_optimizer(tmp_path):
     task = make_tiny_extractive_qa()
     task.fit(questions(), answers(), verbose=0)
@@ -168,6 +170,7 @@ def test_half_precision_and_a_frozen_backbone(dtype):
     assert outputs["start_logits"].dtype == np.float32
 
 
+@pytest.mark.slow
 def test_a_causal_backbone_reads_its_last_token_as_no_answer(make_tiny_gpt, tiny_bpe_tokenizer):
     tokenizer = tiny_bpe_tokenizer.with_task_tokens()
     backbone = make_tiny_gpt(vocabulary_size=tokenizer.vocabulary_size())

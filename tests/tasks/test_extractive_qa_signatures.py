@@ -28,6 +28,7 @@ def served(model, rows):
     return span_answers({key: value.numpy() for key, value in outputs.items()})
 
 
+@pytest.mark.slow
 def test_stock_serving_would_serve_it(folder):
     report = verify_saved_model(folder)
     assert report.ok, report

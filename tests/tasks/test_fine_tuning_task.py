@@ -15,6 +15,7 @@ def make(**arguments):
     return kerazoo.TextClassifier(tiny_gpt(), **arguments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pooling", ["pooled", "mean"])
 def test_the_head_reads_the_last_token_or_the_mean(pooling):
     task = make(pooling=pooling)

@@ -97,6 +97,7 @@ def test_new_masks_in_every_epoch_and_the_same_for_the_same_seed(make_tiny_maske
     assert epochs() == [first, second, third]
 
 
+@pytest.mark.slow
 def test_evaluation_always_has_the_same_masks(make_tiny_masked_lm):
     task = make_tiny_masked_lm()
     task.compile(optimizer=keras.optimizers.SGD(0.0))
@@ -107,6 +108,7 @@ def test_evaluation_always_has_the_same_masks(make_tiny_masked_lm):
     assert loss == pytest.approx(history["val_loss"][0], abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow  # fit compiles anew on JAX
 def test_row_weights_and_datasets_of_pairs(make_tiny_masked_lm):
     task = make_tiny_masked_lm()
@@ -144,6 +146,7 @@ def test_a_preset_keeps_head_tie_and_masking(make_tiny_masked_lm, tmp_path):
     assert kerazoo.MaskedLM.from_preset(tmp_path, load_weights=False).count_params()
 
 
+@pytest.mark.slow
 def test_saved_with_its_optimizer(make_tiny_masked_lm, tmp_path):
     task = make_tiny_masked_lm()
     task.fit(TEXTS, verbose=0)

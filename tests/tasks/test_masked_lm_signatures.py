@@ -21,6 +21,7 @@ def served(masked_lm_saved_model):
     return call
 
 
+@pytest.mark.slow
 def test_stock_serving_would_serve_it(masked_lm_saved_model):
     report = verify_saved_model(masked_lm_saved_model)
     assert report.ok, str(report)

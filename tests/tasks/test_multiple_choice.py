@@ -85,6 +85,7 @@ def test_fit_on_a_dataset_and_choose():
         assert answer["score"] == max(answer["scores"])
 
 
+@pytest.mark.slow
 def test_lists_and_datasets_of_ragged_choices_give_the_same_loss():
     task = make(num_layers=1, lm_loss_weight=0)
     expected = task.evaluate(ROWS, LABELS, verbose=0)
@@ -113,6 +114,7 @@ def test_long_contexts_are_said():
         task.choose({**ROWS, "context": ["it rained " * 5, ""]})
 
 
+@pytest.mark.slow
 def test_bert_and_a_preset(make_tiny_backbone, tiny_tokenizer, tmp_path):
     preprocessor = kerazoo.MultipleChoicePreprocessor(tiny_tokenizer, sequence_length=11)
     task = kerazoo.MultipleChoice(make_tiny_backbone(num_layers=1), preprocessor=preprocessor)
@@ -126,6 +128,7 @@ def test_bert_and_a_preset(make_tiny_backbone, tiny_tokenizer, tmp_path):
     assert copy.preprocessor.sequence_length == 11
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_served_answers_equal_choose():
     task = make(num_layers=1)

@@ -49,6 +49,7 @@ def test_it_trains_and_a_preset_keeps_it(make, tmp_path):
     assert renamed.classify((FIRST[:1], SECOND[:1]))[0]["label"] in ("yes", "no")
 
 
+@pytest.mark.slow
 def test_a_causal_backbone_reads_pairs_too():
     from tiny_gpt import tiny_byte_tokenizer, tiny_gpt
 

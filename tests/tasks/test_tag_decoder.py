@@ -30,6 +30,7 @@ def softmax(logits):
     return exponents / exponents.sum(-1, keepdims=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_crf", [False, True])
 @pytest.mark.parametrize("given", [{"texts": TEXTS}, {"words": tf.ragged.constant(WORDS)}])
 def test_tags_and_entities_equal_a_loop(given, with_crf):
@@ -69,6 +70,7 @@ def test_tags_and_entities_equal_a_loop(given, with_crf):
             assert decoded.entity_scores[row][number].numpy() == pytest.approx(mean, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_crf", [False, True])
 def test_no_texts_have_no_entities(with_crf):
     windows = tagged_windows(tiny_tokenizer(), 13, 4, texts=tf.constant([], tf.string))

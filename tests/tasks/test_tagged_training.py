@@ -37,6 +37,7 @@ def test_the_loss_is_the_mean_over_words_with_their_weights():
     assert rows.weights.sum() == pytest.approx(5 + 2 * 5 + 0.5 * 4 + 1.5)
 
 
+@pytest.mark.slow
 def test_class_weights_are_those_of_the_words_tags():
     class_weight = {"O": 0.25, "B-PER": 3.0}
     task = make_tiny_token_classifier(dropout=0.0)

@@ -32,6 +32,7 @@ def test_rows_are_added_where_only_they_are_missing(tiny_backbone, tiny_tokenize
     assert with_task_token_rows(tiny_backbone, tiny_tokenizer) is tiny_backbone
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["TextClassifier", "TextSimilarity", "MultipleChoice"])
 def test_a_language_model_gets_the_tokens_and_keeps_its_weights(language_model, name, tmp_path):
     model, folder = language_model

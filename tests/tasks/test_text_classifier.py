@@ -37,6 +37,7 @@ def test_classify_gives_names_and_probabilities(tiny_text_classifier):
     assert tiny_text_classifier.classify([]) == []
 
 
+@pytest.mark.slow
 def test_softmax_by_option(make_tiny_text_classifier):
     task = make_tiny_text_classifier(activation="softmax")
     probabilities = task.predict(TEXTS, verbose=0)
@@ -70,6 +71,7 @@ def test_the_loss_is_a_weighted_mean(make_tiny_text_classifier):
     assert measured == pytest.approx((weights * losses).sum() / weights.sum(), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_class_weights_by_name(make_tiny_text_classifier):
     """Training on weight 0 for a class equals training without its rows."""
     weights = {"bad": 2.0, "good": 2.0, "mixed": 0.0}

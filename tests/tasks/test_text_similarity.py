@@ -18,6 +18,7 @@ def make(num_layers=2, **arguments):
     return kerazoo.TextSimilarity(backbone, preprocessor=preprocessor, **arguments)
 
 
+@pytest.mark.slow
 def test_the_states_of_both_orders_are_added():
     task = make(num_classes=3, lm_loss_weight=0)
     one = kerazoo.TextClassifierPreprocessor(TOKENIZER, sequence_length=30)
@@ -32,6 +33,7 @@ def test_the_states_of_both_orders_are_added():
     np.testing.assert_allclose(task.predict((B, A), verbose=0), logits, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", [None, [1.0, 0.0, 2.5]])
 def test_a_regression_has_the_squared_error_and_plain_scores(weights):
     task = make(lm_loss_weight=0)

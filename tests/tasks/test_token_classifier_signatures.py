@@ -20,6 +20,7 @@ def exported(request, tmp_path_factory):
     return task, folder, tf.saved_model.load(str(folder))
 
 
+@pytest.mark.slow
 def test_stock_serving_would_serve_it(exported):
     report = verify_saved_model(exported[1])
     assert report.ok, report

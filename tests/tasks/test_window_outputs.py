@@ -1,10 +1,12 @@
 import numpy as np
+import pytest
 from keras import ops
 from tiny_extractive_qa import questions, tiny_extractive_qa
 
 from kerazoo.tasks.window_outputs import batches_of_like_length, window_outputs
 
 
+@pytest.mark.slow
 def test_batches_are_those_of_all_windows_together():
     task = tiny_extractive_qa()
     columns = questions()

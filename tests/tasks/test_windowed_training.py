@@ -24,6 +24,7 @@ def _leaves(value):
     return [leaf for part in value for leaf in _leaves(part)] if type(value) is tuple else [value]
 
 
+@pytest.mark.slow
 def test_rows_and_their_windows_measure_the_same(learner):
     task, x, y = learner
     weight = np.arange(1, 1 + len(y)) / 2

@@ -13,6 +13,7 @@ from kerazoo.tasks.tagged_columns import tagged_columns
 from kerazoo.tasks.word_tagger import WordTagger, repaired_tags
 
 
+@pytest.mark.slow
 def test_logits_of_batches_are_those_of_all_windows_together():
     task = tiny_token_classifier()
     windows = task.preprocessor.read({"text": TEXTS}, None)

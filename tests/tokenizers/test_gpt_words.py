@@ -1,5 +1,6 @@
 import unicodedata
 
+import pytest
 import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -49,6 +50,7 @@ def test_random_texts(texts):
     assert words(texts) == [expected(text) for text in texts]
 
 
+@pytest.mark.slow
 def test_every_character_has_the_references_kind():
     """A letter, a number and a full stop join their like; white space joins a space before it."""
     codes = [

@@ -43,6 +43,7 @@ def library_tokenizer(vocabulary):
     return tokenizer
 
 
+@pytest.mark.slow
 @pytest.mark.real_data
 @pytest.mark.parametrize("kind", KINDS)
 def test_ids_are_those_of_the_trainers_own_tokenizer(kind):

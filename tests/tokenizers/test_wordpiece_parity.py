@@ -124,6 +124,7 @@ def pairs():
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True, database=None)
 @given(texts=st.lists(TEXT, min_size=1, max_size=6))
 def test_random_texts(pairs, texts):

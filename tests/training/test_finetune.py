@@ -124,6 +124,7 @@ def test_half_precision_trains_and_is_read_back(run):
     assert kinds == {"float32"}
 
 
+@pytest.mark.slow
 def test_balanced_weights_reach_the_loss(run, monkeypatch):
     seen = {}
     original = TextClassifier.fit
@@ -137,6 +138,7 @@ def test_balanced_weights_reach_the_loss(run, monkeypatch):
     assert seen["class_weight"] == {"good": 18 / (2 * 12), "bad": 18 / (2 * 6)}
 
 
+@pytest.mark.slow
 def test_rows_are_held_out_without_a_validation_file(run):
     metrics = run(validation=None, validation_fraction=0.25).metrics
     assert (metrics["train_rows"], metrics["validation_rows"]) == (13, 5)

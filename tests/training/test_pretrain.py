@@ -69,6 +69,7 @@ def test_heads_are_kept_and_measured_first(first, make_shards, tmp_path, capsys)
     assert 0 < np.abs(after - before).max() < 2e-4
 
 
+@pytest.mark.slow
 def test_gpt_from_raw_text(corpus_file, tiny_bpe_tokenizer, make_tiny_causal_lm, tmp_path):
     make_tiny_causal_lm().save_to_preset(tmp_path / "gpt")
     config = PretrainConfig(steps=1, batch_size=5, sequence_length=19, validation_rows=5)
@@ -126,6 +127,7 @@ def test_an_unknown_size_and_missing_texts_are_told_first(no_model, make_shards,
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_failed_run_leaves_nothing_and_an_unfinished_one_is_gone_on_with(
     make_shards, tmp_path, monkeypatch
 ):

@@ -102,6 +102,7 @@ def _rows(number, records):
     return tf.data.Dataset.from_tensor_slices(records)
 
 
+@pytest.mark.slow
 def test_a_batch_depends_on_the_seed_and_its_number_alone(make_shards, masker):
     folder = make_shards("bert")
     source = ShardRows(folder, read_manifest(folder), group_rows=20, seed=1)
