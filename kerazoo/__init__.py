@@ -39,6 +39,7 @@ _MODULE_OF = {
     "WordPieceTokenizer": "kerazoo.tokenizers.wordpiece",
 }
 _SUBPACKAGES = (
+    "analysis",
     "backbones",
     "conversion",
     "data",

@@ -2,7 +2,8 @@
 
 import dataclasses
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -85,17 +86,33 @@ class Backbone(keras_nlp.models.Backbone):
                     f"The backbone has layers 0 to {count - 1}. Received: layers={wanted}"
                 )
         wanted = [number % count for number in wanted]
+        deepest = max(wanted, default=-1) + 1
+        by_layer = enumerate(islice(self.attention_by_layer(inputs), deepest))
+        scores = {number: layer for number, layer in by_layer if number in wanted}
+        return [scores[number] for number in wanted]
+
+    def attention_by_layer(self, inputs: dict[str, Tensor]) -> Iterator[Tensor]:
+        """Yield the attention probabilities of each layer, without dropout.
+
+        A layer is computed when it is asked for, so that one is in memory at a time.
+
+        Args:
+            inputs: the backbone's input dict, each (batch, seq) int32.
+
+        Yields:
+            (batch, heads, query, key) float32; rows sum to 1.
+        """
         inputs = _as_tensors(inputs)
         state = self.embed(inputs)
-        scores = {}
-        for number in range(max(wanted, default=-1) + 1):
-            state, scores[number] = self.transformer_layers[number](
+        for layer in self.transformer_layers:
+            state, scores = layer(
                 state,
                 padding_mask=inputs[PADDING_MASK],
                 training=False,
                 return_attention_scores=True,
             )
-        return [scores[number] for number in wanted]
+            yield scores
+            del scores
 
     def get_config(self) -> dict[str, Any]:
         """Return the config's fields beside name, dtype and trainable."""

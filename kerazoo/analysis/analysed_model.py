@@ -1,0 +1,78 @@
+"""A backbone and its tokenizer, from whatever holds them: a task, a folder, or the two."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from kerazoo.backbones.base import Backbone
+from kerazoo.backbones.registry import backbone_class
+from kerazoo.conversion.source import open_checkpoint
+from kerazoo.data.tokenizer_source import preset_tokenizer
+from kerazoo.tokenizers.base import Tokenizer
+from kerazoo.training.predictor import is_saved_model
+
+
+@dataclass(frozen=True)
+class AnalysedModel:
+    """What an analysis needs of a model.
+
+    Args:
+        backbone: a kerazoo backbone.
+        tokenizer: its tokenizer.
+
+    Raises:
+        ValueError: if the backbone is no kerazoo one, or the tokenizer gives ids that it lacks.
+    """
+
+    backbone: Backbone
+    tokenizer: Tokenizer
+
+    def __post_init__(self) -> None:
+        """Check that the two belong together."""
+        if not isinstance(self.backbone, Backbone):
+            raise ValueError(
+                "Give a kerazoo task, a kerazoo backbone, or the folder of a model. "
+                f"Received: {type(self.backbone).__name__}"
+            )
+        rows, entries = self.backbone.config.vocabulary_size, self.tokenizer.vocabulary_size()
+        if entries > rows:
+            raise ValueError(
+                "The tokenizer has more entries than the backbone has embeddings; give the "
+                f"backbone's own. Received: entries={entries}, vocabulary_size={rows}"
+            )
+
+    @classmethod
+    def of(cls, model: Any, tokenizer: Tokenizer | None = None) -> Self:
+        """Return the backbone and the tokenizer of a model.
+
+        Args:
+            model: a task, a backbone, or a folder or handle that `Backbone.from_preset` reads.
+            tokenizer: the tokenizer; needed for a backbone, else the model's own if None.
+
+        Raises:
+            FileNotFoundError: if there is no such folder, or it has no tokenizer.
+            ValueError: if the model is none that can be looked into, or has no tokenizer.
+        """
+        if isinstance(model, (str, Path)):
+            return cls(_backbone_of_folder(model), tokenizer or preset_tokenizer(model))
+        if isinstance(model, AnalysedModel):
+            return cls(model.backbone, tokenizer or model.tokenizer)
+        backbone = getattr(model, "backbone", model)
+        own: Any = getattr(getattr(model, "preprocessor", None), "tokenizer", None)
+        if tokenizer is None and own is None and isinstance(backbone, Backbone):
+            raise ValueError(
+                "Texts need a tokenizer, and the model brings none. Give one with tokenizer=…. "
+                f"Received: {type(model).__name__}"
+            )
+        return cls(backbone, tokenizer or own)
+
+
+def _backbone_of_folder(path: str | Path) -> Backbone:
+    if is_saved_model(path):
+        raise ValueError(
+            "A SavedModel answers texts and shows nothing else. Give the preset or the Hugging "
+            f"Face folder that it was exported from. Received: {str(path)!r}"
+        )
+    source = open_checkpoint(path)
+    backbone: Backbone = backbone_class(source.family).from_preset(source)
+    return backbone

@@ -1,0 +1,153 @@
+"""The attention of every layer and head on texts, with the tokens it lies between."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kerazoo.analysis.analysed_model import AnalysedModel
+from kerazoo.analysis.layer_stream import layer_stream
+from kerazoo.analysis.packed_texts import PackedTexts, pack_texts, text_rows
+from kerazoo.axes import SEGMENT_IDS, TOKEN_IDS
+from kerazoo.checks import check_positive
+from kerazoo.tokenizers.base import Tokenizer
+
+
+@dataclass(frozen=True)
+class AttentionMap:
+    """The attention on one text, or pair; `seq` counts its real tokens.
+
+    Args:
+        texts: the text, or the pair.
+        tokens: the tokens as the vocabulary writes them, special ones included.
+        token_ids: (seq,) int32.
+        segment_ids: (seq,) int32, 1 on the second text of a pair.
+        offsets: (seq, 2) int32, the characters of its own text that each token stands for, white
+            space left out, half-open; -1 on special tokens.
+        weights: (layers, heads, query, key) float32; rows sum to 1.
+    """
+
+    texts: tuple[str, ...]
+    tokens: list[str]
+    token_ids: np.ndarray
+    segment_ids: np.ndarray
+    offsets: np.ndarray
+    weights: np.ndarray
+
+
+def attention_maps(
+    model: Any,
+    texts: Any,
+    tokenizer: Tokenizer | None = None,
+    batch_size: int = 16,
+    sequence_length: int | None = None,
+) -> Iterator[AttentionMap]:
+    """Return the attention of every layer and head on texts, one text after the other.
+
+    The texts are checked at once and computed in batches when they are asked for, layer by layer,
+    so that for any number of them one batch is in memory. Dropout is off.
+
+    Args:
+        model: a task or a backbone of kerazoo, or the folder or handle of one.
+        texts: a string, a list, a pair `(list_a, list_b)`, or a dict `{"text": …, "text_pair": …}`.
+        tokenizer: the tokenizer of a backbone; None is the task's or the folder's own.
+        batch_size: int, texts computed together.
+        sequence_length: int, cut longer texts to so many tokens; None makes a text that the model
+            cannot read whole an error.
+
+    Returns:
+        An iterator of one `AttentionMap` a text, in order.
+
+    Raises:
+        ValueError: if a text is empty or too long, or the model cannot be looked into.
+
+    Example:
+        (found,) = kerazoo.analysis.attention_maps("path/to/bert", "The cat sat.")
+        found.tokens, found.weights[0, 3]       # the fourth head of the first layer
+    """
+    check_positive("batch_size", batch_size)
+    analysed = AnalysedModel.of(model, tokenizer)
+    rows = text_rows(texts)
+    limit = row_limit(analysed, sequence_length)
+    if sequence_length is None:
+        _check_lengths(analysed, rows, limit, batch_size)
+    return _maps(analysed, rows, limit, batch_size)
+
+
+def row_limit(model: AnalysedModel, sequence_length: int | None) -> int:
+    """Return the most positions of a row: those asked for, or all that the model has.
+
+    Raises:
+        ValueError: if more are asked for.
+    """
+    limit: int = model.backbone.config.max_sequence_length
+    if sequence_length is None:
+        return limit
+    check_positive("sequence_length", sequence_length)
+    if sequence_length > limit:
+        raise ValueError(
+            f"The model reads at most {limit} tokens. Received: sequence_length={sequence_length}"
+        )
+    return sequence_length
+
+
+def attention_of(model: AnalysedModel, packed: PackedTexts) -> Iterator[np.ndarray]:
+    """Yield the attention of each layer on packed texts, (batch, heads, query, key) float32."""
+    return layer_stream(model.backbone.attention_by_layer(packed.inputs_of(model.backbone)))
+
+
+def _maps(
+    model: AnalysedModel, rows: list[tuple[str, ...]], limit: int, batch_size: int
+) -> Iterator[AttentionMap]:
+    for start in range(0, len(rows), batch_size):
+        yield from _batch_maps(model, rows[start : start + batch_size], limit)
+
+
+def _batch_maps(
+    model: AnalysedModel, rows: list[tuple[str, ...]], limit: int
+) -> Iterator[AttentionMap]:
+    packed = pack_texts(model, rows, limit)
+    for row, weights in enumerate(_cut_weights(model, packed)):
+        yield _map(model, packed, row, weights)
+
+
+def _cut_weights(model: AnalysedModel, packed: PackedTexts) -> list[np.ndarray]:
+    """Return the weights of each text, (layers, heads, query, key), without padding."""
+    config = model.backbone.config
+    weights = [
+        np.empty((config.num_layers, config.num_heads, length, length), "float32")
+        for length in packed.lengths
+    ]
+    for layer, scores in enumerate(attention_of(model, packed)):
+        for row, length in enumerate(packed.lengths):
+            weights[row][layer] = scores[row, :, :length, :length]
+    return weights
+
+
+def _map(model: AnalysedModel, packed: PackedTexts, row: int, weights: np.ndarray) -> AttentionMap:
+    length = packed.lengths[row]
+    ids = packed.features[TOKEN_IDS][row, :length]
+    return AttentionMap(
+        texts=packed.texts[row],
+        tokens=[model.tokenizer.id_to_token(int(number)) for number in ids],
+        token_ids=ids,
+        segment_ids=packed.features[SEGMENT_IDS][row, :length],
+        offsets=np.stack([packed.starts[row, :length], packed.ends[row, :length]], axis=1),
+        weights=weights,
+    )
+
+
+def _check_lengths(
+    model: AnalysedModel, rows: list[tuple[str, ...]], limit: int, batch_size: int
+) -> None:
+    """Raise ValueError if the model cannot read a text whole."""
+    for start in range(0, len(rows), batch_size):
+        counts = pack_texts(model, rows[start : start + batch_size], limit).token_counts
+        for number, count in enumerate(counts, start):
+            if count > limit:
+                raise ValueError(
+                    f"Text {number} has {count} tokens, and the model reads at most {limit}. "
+                    f"Shorten it, or cut it with sequence_length={limit}. "
+                    f"Received: {rows[number][0][:40]!r}…"
+                )
