@@ -7,6 +7,8 @@ import importlib
 
 _MODULE_OF = {
     "attention_maps": "kerazoo.analysis.attention",
+    "head_patterns": "kerazoo.analysis.head_patterns",
+    "plot_entropy": "kerazoo.analysis.entropy_plot",
 }
 
 __all__ = [*_MODULE_OF]

@@ -41,6 +41,16 @@ class AnalysedModel:
                 f"backbone's own. Received: entries={entries}, vocabulary_size={rows}"
             )
 
+    @property
+    def limit(self) -> int:
+        """The most tokens that the model reads."""
+        return int(self.backbone.config.max_sequence_length)
+
+    @property
+    def causal(self) -> bool:
+        """Whether a token sees itself and earlier ones only."""
+        return bool(self.backbone.transformer_layers[0].causal)
+
     @classmethod
     def of(cls, model: Any, tokenizer: Tokenizer | None = None) -> Self:
         """Return the backbone and the tokenizer of a model.

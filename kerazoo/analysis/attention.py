@@ -35,6 +35,17 @@ class AttentionMap:
     offsets: np.ndarray
     weights: np.ndarray
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything, fit for JSON; weights have six decimals."""
+        return {
+            "texts": list(self.texts),
+            "tokens": self.tokens,
+            "token_ids": self.token_ids.tolist(),
+            "segment_ids": self.segment_ids.tolist(),
+            "offsets": self.offsets.tolist(),
+            "weights": np.round(self.weights.astype("float64"), 6).tolist(),
+        }
+
 
 def attention_maps(
     model: Any,
@@ -81,13 +92,13 @@ def row_limit(model: AnalysedModel, sequence_length: int | None) -> int:
     Raises:
         ValueError: if more are asked for.
     """
-    limit: int = model.backbone.config.max_sequence_length
     if sequence_length is None:
-        return limit
+        return model.limit
     check_positive("sequence_length", sequence_length)
-    if sequence_length > limit:
+    if sequence_length > model.limit:
         raise ValueError(
-            f"The model reads at most {limit} tokens. Received: sequence_length={sequence_length}"
+            f"The model reads at most {model.limit} tokens. "
+            f"Received: sequence_length={sequence_length}"
         )
     return sequence_length
 

@@ -1,3 +1,4 @@
+import json
 import weakref
 
 import keras
@@ -25,6 +26,13 @@ def test_every_text_has_its_tokens_and_weights(sharp_bert):
         assert attention.weights.shape[-2:] == (length, length)
         np.testing.assert_allclose(attention.weights.sum(axis=-1), 1, atol=1e-6)
         assert attention.weights.std() > 0.05  # not uniform
+
+
+def test_a_map_as_json(sharp_bert):
+    (attention,) = maps(sharp_bert, "电影好")
+    content = json.loads(json.dumps(attention.as_dict(), ensure_ascii=False))
+    assert content["texts"] == ["电影好"] and content["offsets"][1] == [0, 1]
+    np.testing.assert_allclose(content["weights"], attention.weights, atol=6e-7)
 
 
 def test_padding_changes_nothing(sharp_bert):
