@@ -9,6 +9,8 @@ _MODULE_OF = {
     "attention_maps": "kerazoo.analysis.attention",
     "head_patterns": "kerazoo.analysis.head_patterns",
     "plot_entropy": "kerazoo.analysis.entropy_plot",
+    "plot_probe": "kerazoo.analysis.probe_plot",
+    "run_probe": "kerazoo.analysis.probe",
 }
 
 __all__ = [*_MODULE_OF]

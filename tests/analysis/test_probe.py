@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+
+from kerazoo.analysis.probe import ProbeSettings, run_probe
+
+NOUNS, VERBS = ["film", "play", "影"], ["was", "is", "not"]
+
+
+@pytest.fixture(scope="module")
+def sentences():
+    """60 sentences whose words are nouns and verbs."""
+    generator = np.random.default_rng(0)
+    words = [generator.choice([*NOUNS, *VERBS], size=5).tolist() for _ in range(60)]
+    return words, [["N" if word in NOUNS else "V" for word in row] for row in words]
+
+
+@pytest.fixture(scope="module")
+def of_words(sharp_bert, sentences, tmp_path_factory):
+    backbone, tokenizer = sharp_bert
+    cache = tmp_path_factory.mktemp("cache")
+    settings = ProbeSettings(seeds=(0, 5))
+    result = run_probe(backbone, sentences, tokenizer=tokenizer, settings=settings, cache=cache)
+    return result, cache
+
+
+def test_classes_of_words_are_read_off_the_embeddings(of_words):
+    result, _ = of_words
+    assert result.accuracy.shape == (2, 4) and result.examples == 300
+    assert (result.accuracy[:, 0] > 0.99).all()
+    assert (result.random[:, 0] > 0.99).all()  # six words: any embedding tells them apart
+    assert (0.4 < result.majority).all() and (result.majority < 0.7).all()
+    # Six words that have one label each are memorised: nothing is selective here.
+    assert (result.control[:, 0] > 0.99).all()
+    np.testing.assert_allclose(result.selectivity, result.accuracy - result.control)
+    np.testing.assert_allclose(result.mix_weights.sum(axis=1), 1)
+    assert (result.mix_accuracy > 0.95).all() and result.pooling == "first"
+
+
+def test_states_are_kept_for_the_model_and_each_random_one(of_words):
+    _, cache = of_words
+    assert len(list(cache.glob("states-*"))) == 3
+
+
+def test_random_labels_of_texts_cannot_be_learnt(sharp_bert):
+    backbone, tokenizer = sharp_bert
+    generator = np.random.default_rng(1)
+    texts = [" ".join(generator.choice([*NOUNS, *VERBS], size=7)) for _ in range(150)]
+    labels = ["film" if text.split()[0] == "film" else "other" for text in texts]
+    result = run_probe(
+        backbone,
+        (texts, labels),
+        level="sequence",
+        tokenizer=tokenizer,
+        pooling="mean",
+        settings=ProbeSettings(seeds=(2,)),
+        max_rows=120,
+    )
+    assert result.examples == 120 and result.accuracy.shape == (1, 4)
+    assert result.labels == ["film", "other"]
+    assert (result.accuracy.max(axis=1) >= result.majority).all()
+
+
+def test_a_causal_model_is_read_at_the_last_token(make_sharp_gpt):
+    backbone, tokenizer = make_sharp_gpt()
+    texts = ["the oo", "a fi"] * 9
+    result = run_probe(
+        backbone,
+        (texts, ["x", "y"] * 9),
+        level="sequence",
+        tokenizer=tokenizer,
+        settings=ProbeSettings(seeds=(0,)),
+    )
+    assert result.pooling == "last" and result.accuracy.max() == 1.0
+
+
+def test_wrong_settings_are_refused(sharp_bert):
+    with pytest.raises(ValueError, match=r"seeds=\(1, 1\)"):
+        ProbeSettings(seeds=(1, 1))
+    with pytest.raises(ValueError, match="pooling='cls'"):
+        run_probe(sharp_bert[0], (["a", "b"], ["x", "y"]), "sequence", sharp_bert[1], pooling="cls")
