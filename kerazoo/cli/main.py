@@ -23,6 +23,8 @@ COMMANDS = {
     "convert": "Turn one checkpoint format into another.",
     "export": "Export a model for TensorFlow Serving.",
     "verify": "Say whether TensorFlow Serving would serve an export.",
+    "attention": "Show what the heads of a model look at.",
+    "probe": "Measure what a linear classifier reads off each layer.",
 }
 
 INTERRUPTED = 128 + 2

@@ -1,0 +1,133 @@
+"""`kerazoo attention`: what the heads of a model look at, on texts or over a corpus."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kerazoo.cli.options import (
+    OutputPath,
+    batch_size_option,
+    debug_option,
+    json_option,
+    quiet_option,
+)
+
+if TYPE_CHECKING:
+    from kerazoo.analysis.head_patterns import HeadPatterns
+
+
+@click.command()
+@click.argument("model")
+@click.option("--text", "texts", multiple=True, help="A text; may be repeated.")
+@click.option("--text-pair", "pairs", multiple=True, help="The second text of each --text.")
+@click.option(
+    "--input",
+    "source",
+    metavar="FILE",
+    help="A corpus: .txt (a text a line), .tsv, .csv or .jsonl with `text`, perhaps `text_pair`.",
+)
+@click.option("--table", type=OutputPath(), help="Write a row a head: .csv, or .json.")
+@click.option("--plot", type=OutputPath(), help="Draw entropy by layer: .png, .svg or .pdf.")
+@click.option(
+    "--sequence-length", type=int, help="Cut texts to so many tokens. [default: with --input 128]"
+)
+@click.option("--max-texts", type=int, help="Measure the first texts of --input only.")
+@batch_size_option
+@json_option
+@quiet_option
+@debug_option
+def attention(
+    model: str,
+    texts: tuple[str, ...],
+    pairs: tuple[str, ...],
+    source: str | None,
+    table: str | None,
+    plot: str | None,
+    sequence_length: int | None,
+    max_texts: int | None,
+    batch_size: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Show what the heads of MODEL look at.
+
+    Prints the entropy of each layer's attention and the heads that look most at the previous
+    token, at `[SEP]`, and so on. With --json, of a --text everything: a line with its tokens and
+    all weights, (layers, heads, query, key); of --input the table.
+    """
+    if (source is None) == (not texts):
+        raise click.UsageError("Give texts with --text, or a corpus with --input.")
+    if pairs and len(pairs) != len(texts):
+        raise click.UsageError(
+            f"Every --text needs one --text-pair: {len(texts)} and {len(pairs)} were given."
+        )
+    from kerazoo.analysis.analysed_model import AnalysedModel
+    from kerazoo.analysis.attention import attention_maps
+    from kerazoo.analysis.entropy_plot import plot_entropy
+    from kerazoo.analysis.head_patterns import head_patterns
+    from kerazoo.training.progress import Progress
+
+    _check_outputs(table, plot)
+    opened = AnalysedModel.of(model)
+    given: Any = (list(texts), list(pairs)) if pairs else list(texts)
+    if source is None:
+        maps = attention_maps(opened, given, batch_size=batch_size, sequence_length=sequence_length)
+        if as_json:
+            for found in maps:
+                click.echo(json.dumps(found.as_dict(), ensure_ascii=False))
+        if as_json and not table and not plot:
+            return
+    patterns = head_patterns(
+        opened,
+        given if source is None else Path(source),
+        batch_size=batch_size,
+        sequence_length=sequence_length or (opened.limit if source is None else 128),
+        max_texts=max_texts,
+        progress=Progress(quiet),
+    )
+    if table:
+        patterns.write_table(table)
+    if plot:
+        plot_entropy(patterns, plot)
+    if as_json and source is not None:
+        click.echo(json.dumps(patterns.as_dict()))
+    if not as_json:
+        click.echo("\n".join(_as_text(patterns)))
+
+
+def _check_outputs(table: str | None, plot: str | None) -> None:
+    """Raise for an output that cannot be written, before a model is loaded."""
+    from kerazoo.analysis.head_patterns import check_table_path
+    from kerazoo.analysis.new_file import check_can_be_written
+    from kerazoo.analysis.plotting import check_plot_path
+
+    for path, check in ((table, check_table_path), (plot, check_plot_path)):
+        if path is not None:
+            check_can_be_written(path)
+            check(path)
+
+
+def _as_text(patterns: "HeadPatterns") -> Iterator[str]:
+    """Yield a line for each layer, one for the strongest head of each kind, and the counts."""
+    yield "layer  entropy (95 % interval)   share of ln(visible keys)"
+    for row in patterns.layer_rows():
+        low, high = row["entropy_low"], row["entropy_high"]
+        interval = "" if low is None else f"({low:.2f} to {high:.2f})"
+        share = row["relative_entropy"]
+        yield (
+            f"{row['layer']:5d}  {row['entropy']:7.2f} {interval:<18}"
+            + ("" if share is None else f"{share:8.3f}")
+        )
+    heads = list(patterns.rows())
+    for name in (name for name in patterns.measures if name.startswith("to_")):
+        found = [head for head in heads if head[name] is not None]
+        if found:
+            most = max(found, key=lambda head: head[name])
+            yield (
+                f"most {name.replace('_', ' '):<17} layer {most['layer']:2d}, "
+                f"head {most['head']:2d}: {most[name]:.3f}"
+            )
+    yield f"{patterns.texts} texts, {patterns.truncated} cut, {patterns.empty} empty ones left out"
