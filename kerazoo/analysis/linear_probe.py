@@ -1,6 +1,7 @@
 """A linear classifier on frozen states, by scikit-learn."""
 
 import warnings
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,6 +70,21 @@ def feature_scale(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     mean = states.mean(axis=0, dtype="float64").astype("float32")
     scale = states.std(axis=0, dtype="float64").astype("float32")
     return mean, np.where(scale > 1e-6, scale, 1).astype("float32")
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """Return a block in which NumPy and scikit-learn compute on one thread.
+
+    Their matrices are small here: several threads wait for each other, and take longer than one.
+    """
+    try:
+        from threadpoolctl import threadpool_limits
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "Probes need scikit-learn: pip install 'kerazoo[analysis]'"
+        ) from error
+    limits: AbstractContextManager[object] = threadpool_limits(1)
+    return limits
 
 
 def _logistic_regression() -> tuple[Any, type[Warning]]:

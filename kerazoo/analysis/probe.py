@@ -12,7 +12,7 @@ import numpy as np
 from kerazoo.analysis.analysed_model import AnalysedModel
 from kerazoo.analysis.attention import row_limit
 from kerazoo.analysis.control_labels import control_labels
-from kerazoo.analysis.linear_probe import fit_linear_probe
+from kerazoo.analysis.linear_probe import fit_linear_probe, one_thread
 from kerazoo.analysis.probe_data import SEQUENCE, TOKEN, ProbeData
 from kerazoo.analysis.probe_result import ProbeResult
 from kerazoo.analysis.probe_states import FIRST, LAST, ProbeStates, StateSettings, probe_states
@@ -125,7 +125,8 @@ def run_probe(
         for seed in settings.seeds:
             progress.say(f"seed {seed}: probes of {states.states.shape[0]} layers")
             untrained = states_of(random_backbone(analysed.backbone, seed))
-            _run_seed(runs, data, states, untrained, seed, settings)
+            with one_thread():
+                _run_seed(runs, data, states, untrained, seed, settings)
     return ProbeResult(
         level=level,
         pooling=taken.pooling,

@@ -3,7 +3,7 @@ import sys
 import numpy as np
 import pytest
 
-from kerazoo.analysis.linear_probe import feature_scale, fit_linear_probe
+from kerazoo.analysis.linear_probe import feature_scale, fit_linear_probe, one_thread
 
 
 def examples(count, seed, noise=0.1):
@@ -42,6 +42,14 @@ def test_a_constant_feature_divides_by_nothing():
     states = np.array([[1, 5], [3, 5]], "float32")
     mean, scale = feature_scale(states)
     assert mean.tolist() == [2, 5] and scale.tolist() == [1, 1]
+
+
+def test_one_thread_computes():
+    from threadpoolctl import threadpool_info
+
+    np.ones((2, 2)) @ np.ones((2, 2))
+    with one_thread():
+        assert {pool["num_threads"] for pool in threadpool_info()} == {1}
 
 
 def test_without_scikit_learn_it_says_what_to_install(monkeypatch):
