@@ -68,12 +68,7 @@ def check_is_free(path: Path) -> None:
     Raises:
         NotADirectoryError: if the path leads through a file.
     """
-    for parent in path.parents:
-        if parent.exists() and not parent.is_dir():
-            raise NotADirectoryError(
-                f"{parent} is a file, so no folder can be created in it; nothing was written. "
-                f"Choose another output. Received: path={str(path)!r}"
-            )
+    check_no_file_on_the_way(path)
     if path.is_dir() and not any(path.iterdir()):
         return
     if path.exists():
@@ -81,3 +76,13 @@ def check_is_free(path: Path) -> None:
             f"There is something at the output path already; nothing was written. Choose another "
             f"folder, or remove this one. Received: path={str(path)!r}"
         )
+
+
+def check_no_file_on_the_way(path: Path) -> None:
+    """Raise NotADirectoryError if the path leads through a file."""
+    for parent in path.parents:
+        if parent.exists() and not parent.is_dir():
+            raise NotADirectoryError(
+                f"{parent} is a file, so no folder can be created in it; nothing was written. "
+                f"Choose another output. Received: path={str(path)!r}"
+            )

@@ -10,6 +10,7 @@ from typing import Any
 
 import keras
 
+from kerazoo.conversion.locked_output import locked_output
 from kerazoo.conversion.source import open_checkpoint
 from kerazoo.data.prepare_settings import PrepareSettings
 from kerazoo.data.row_source import RowSource
@@ -64,6 +65,7 @@ def pretrain(
         The folder and the metrics.
 
     Raises:
+        BlockingIOError: if another process writes to the output folder.
         FileExistsError: if the output folder holds something.
         FileNotFoundError: if data, checkpoint or vocabulary are missing.
         ModuleNotFoundError: if `tensorboard` is asked for and not installed.
@@ -72,6 +74,25 @@ def pretrain(
     """
     config = config or PretrainConfig()
     _check_beginning(preset, size)
+    model = (preset, size, vocabulary, lowercase)
+    with locked_output(output):
+        return _pretrain(data, output, config, *model, validation, tensorboard, resume, progress)
+
+
+def _pretrain(
+    data: str | Sequence[str],
+    output: str | Path,
+    config: PretrainConfig,
+    preset: str | None,
+    size: str | None,
+    vocabulary: str | None,
+    lowercase: bool,
+    validation: str | None,
+    tensorboard: str | None,
+    resume: bool,
+    progress: Progress,
+) -> TrainingResult:
+    """Train in a folder to which no other process writes; see `pretrain`."""
     run = UnfinishedRun(output, resume)
     callbacks = [] if tensorboard is None else [_tensorboard(tensorboard)]
     source = PretrainData.open(data)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kerazoo.conversion.locked_output import locked_output
 from kerazoo.data.manifest import MANIFEST_FILE, UNFINISHED_FOLDER
 from kerazoo.data.prepare import prepare
 from kerazoo.data.prepare_settings import PrepareSettings
@@ -75,6 +76,17 @@ def test_rows_are_pairs_as_a_tokenizer_packs_them(prepared, tiny_tokenizer):
         starts = ~specials[number] & ~continuations[ids]
         starts[[1, middle + 1]] = True
         np.testing.assert_array_equal(rows["word_starts"][number], starts)
+
+
+def test_a_folder_that_another_run_writes_is_left_alone(corpus_file, tiny_tokenizer, tmp_path):
+    with (
+        locked_output(tmp_path / "out"),
+        pytest.raises(BlockingIOError, match="being written to by process"),
+    ):
+        prepare([corpus_file], tiny_tokenizer, tmp_path / "out", SMALL)
+    assert os.listdir(tmp_path) == []
+    prepare([corpus_file], tiny_tokenizer, tmp_path / "out", SMALL)
+    assert os.listdir(tmp_path) == ["out"]
 
 
 @pytest.mark.parametrize("setting", [{"seed": 1}, {"documents_per_block": 5}])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kerazoo import BertPretrainer, CausalLM, MaskedLM
+from kerazoo.conversion.locked_output import locked_output
 from kerazoo.training import pretrain as module
 from kerazoo.training.pretrain import pretrain, summary
 from kerazoo.training.pretrain_config import PretrainConfig
@@ -43,6 +44,15 @@ def test_a_new_bert_from_shards(first):
     assert set(os.listdir(folder)) <= {"out", "logs"}
     assert not (result.folder / ".unfinished").exists()
     assert summary(metrics).startswith("2 steps, masked lm accuracy 0.")
+
+
+def test_a_folder_that_another_run_writes_is_left_alone(make_shards, tmp_path):
+    with (
+        locked_output(tmp_path / "out"),
+        pytest.raises(BlockingIOError, match="being written to by process"),
+    ):
+        pretrain(str(make_shards("bert")), tmp_path / "out", SHORT, size="tiny", resume=True)
+    assert os.listdir(tmp_path) == []
 
 
 def test_logs_for_tensorboard(first):
