@@ -68,10 +68,12 @@ def prepare(
         BlockingIOError: if another process writes to the output.
         FileExistsError: if the output holds something else.
         FileNotFoundError: if there is no such corpus.
-        ValueError: if a text cannot be read, the tokenizer does not fit, the corpus has no text or
-            a single document, or the output is an unfinished run of another corpus or setting.
+        ValueError: if a text cannot be read, the tokenizer or a setting does not fit, the corpus
+            has no text or a single document, or the output is an unfinished run of another corpus
+            or setting.
     """
     settings = settings or PrepareSettings()
+    settings.check_masks()
     if workers is not None:
         check_positive("workers", workers)
     check_one_of("runner", runner, RUNNERS)

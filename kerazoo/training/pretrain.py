@@ -14,6 +14,7 @@ from kerazoo.conversion.locked_output import locked_output
 from kerazoo.conversion.source import open_checkpoint
 from kerazoo.data.prepare_settings import PrepareSettings
 from kerazoo.data.row_source import RowSource
+from kerazoo.training.mask_settings import mask_settings
 from kerazoo.training.pretrain_config import PretrainConfig
 from kerazoo.training.pretrain_data import PretrainData
 from kerazoo.training.pretrain_loop import train_steps
@@ -101,6 +102,7 @@ def _pretrain(
     began = time.perf_counter()
     tokenizer = source.tokenizer(preset, vocabulary, lowercase)
     settings = source.row_settings(_is_causal(preset, size), config)
+    config = mask_settings(settings, config)
     rows, measured = _open_rows(source, own, tokenizer, settings, config, progress)
     task = _make_task(preset, size, settings, tokenizer, config, progress)
     described = {

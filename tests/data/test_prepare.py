@@ -1,3 +1,4 @@
+import dataclasses
 import gzip
 import os
 import resource
@@ -76,6 +77,13 @@ def test_rows_are_pairs_as_a_tokenizer_packs_them(prepared, tiny_tokenizer):
         starts = ~specials[number] & ~continuations[ids]
         starts[[1, middle + 1]] = True
         np.testing.assert_array_equal(rows["word_starts"][number], starts)
+
+
+def test_masks_that_would_not_be_stored_are_refused(corpus_file, tiny_tokenizer, tmp_path):
+    settings = dataclasses.replace(SMALL, masking="ngram")
+    with pytest.raises(ValueError, match="static_masks=1 or more. Received: masking='ngram'"):
+        prepare([corpus_file], tiny_tokenizer, tmp_path / "out", settings)
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_folder_that_another_run_writes_is_left_alone(corpus_file, tiny_tokenizer, tmp_path):

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import os
 from importlib.util import find_spec
@@ -52,6 +53,14 @@ def test_a_folder_that_another_run_writes_is_left_alone(make_shards, tmp_path):
         pytest.raises(BlockingIOError, match="being written to by process"),
     ):
         pretrain(str(make_shards("bert")), tmp_path / "out", SHORT, size="tiny", resume=True)
+    assert os.listdir(tmp_path) == []
+
+
+def test_masks_beside_static_ones_are_refused(make_shards, tmp_path):
+    config = dataclasses.replace(SHORT, masking="ngram")
+    data = str(make_shards("bert", static_masks=2))
+    with pytest.raises(ValueError, match="hold static masks.*Received: masking='ngram'"):
+        pretrain(data, tmp_path / "out", config, size="tiny")
     assert os.listdir(tmp_path) == []
 
 
