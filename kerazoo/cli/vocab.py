@@ -104,4 +104,13 @@ def vocab(
             f"; {vocabulary.characters_left_out:,} rare characters "
             f"({vocabulary.share_left_out:.3%} of the text) are unknown"
         )
-    click.echo(f"{len(vocabulary.entries):,} entries ({kind}){rare}: {output}")
+    fewer = ""
+    if len(vocabulary.entries) < size:
+        what, coverage = "pieces", ""
+        if kind != "byte-bpe":
+            what, coverage = "characters and pieces", f", --character-coverage {character_coverage}"
+        fewer = (
+            f", fewer than {size:,}, as the texts hold no more {what} that are frequent enough "
+            f"(--min-frequency {min_frequency}{coverage})"
+        )
+    click.echo(f"{len(vocabulary.entries):,} entries ({kind}){fewer}{rare}: {output}")
