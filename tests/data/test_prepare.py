@@ -265,9 +265,9 @@ def test_bytes_that_are_no_text_are_replaced_if_asked(tiny_tokenizer, tmp_path):
 
 def test_a_folder_with_other_content_is_kept(prepared, corpus_file, tiny_tokenizer, tmp_path):
     (tmp_path / "notes").write_text("precious")
-    for folder in (tmp_path, prepared):
+    for folder, why in ((tmp_path, "something at the output path"), (prepared, "are complete")):
         before = contents(folder)
-        with pytest.raises(FileExistsError, match="something at the output path already"):
+        with pytest.raises(FileExistsError, match=why):
             prepare([corpus_file], tiny_tokenizer, folder, SMALL)
         assert contents(folder) == before
 
