@@ -32,7 +32,10 @@ _SETTINGS: OptionTable = {
         click.Choice(OBJECTIVES),
         "Rows to make of raw text. [default: bert-mlm, or gpt as the model is]",
     ),
-    "sequence_length": (int, "Tokens of a row of raw text. [default: 128]"),
+    "sequence_length": (
+        int,
+        "Tokens of a row of raw text. [default: 128, or what the model reads]",
+    ),
     "segmenter": (
         click.Choice(SEGMENTERS),
         "Chinese words of raw text. [default: each Han character is a word]",

@@ -101,7 +101,8 @@ def _pretrain(
     own = None if validation is None else PretrainData.open(validation)
     began = time.perf_counter()
     tokenizer = source.tokenizer(preset, vocabulary, lowercase)
-    settings = source.row_settings(_is_causal(preset, size), config)
+    longest = open_checkpoint(preset).max_sequence_length if preset else config.max_sequence_length
+    settings = source.row_settings(_is_causal(preset, size), config, longest)
     config = mask_settings(settings, config)
     rows, measured = _open_rows(source, own, tokenizer, settings, config, progress)
     task = _make_task(preset, size, settings, tokenizer, config, progress)
