@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from kerazoo.conversion.named_output import cannot_write, named_output
 from kerazoo.conversion.new_folder import check_no_file_on_the_way
 
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
@@ -27,7 +28,7 @@ def locked_output(path: str | Path) -> Iterator[None]:
     Raises:
         BlockingIOError: if another process holds the lock; the message names it.
         NotADirectoryError: if the path leads through a file.
-        OSError: if nothing can be created there.
+        OSError: if nothing can be written there; the message names the path.
     """
     output = Path(path)
     check_no_file_on_the_way(output)
@@ -36,7 +37,8 @@ def locked_output(path: str | Path) -> Iterator[None]:
     file = final.with_name(f".{final.name}.lock") if final.name else final
     descriptor = _locked(file, final, output)
     try:
-        yield
+        with named_output(output):
+            yield
     finally:
         if _is_same_file(descriptor, file):
             file.unlink(missing_ok=True)
@@ -82,8 +84,7 @@ def _opened(file: Path, final: Path, output: Path) -> int:
     except OSError as error:
         if final.is_dir():
             return os.open(final, os.O_RDONLY)
-        words = f"Nothing can be created there ({error.strerror}). Choose another output"
-        raise type(error)(error.errno, words, str(output)) from error
+        raise cannot_write(error, output) from error
 
 
 def _created(file: Path) -> int:

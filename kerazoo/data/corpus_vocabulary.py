@@ -1,7 +1,6 @@
 """A vocabulary trained on a corpus, as files that kerazoo's tokenizers and Hugging Face's read."""
 
 import contextlib
-import os
 import shutil
 import sys
 import tempfile
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kerazoo.conversion import huggingface_bpe_tokenizer
+from kerazoo.conversion.new_file import check_is_no_file, new_file
 from kerazoo.conversion.new_folder import check_is_free, new_folder
 from kerazoo.conversion.tokenizer_kinds import tokenizer_files
 from kerazoo.data.plain_text import Document, corpus_files, read_documents
@@ -107,7 +107,10 @@ def _check_output(output: Path, kind: str) -> None:
             "A WordPiece vocabulary is a file, and there is a folder of this name. Name a file, "
             f"such as vocab.txt in it. Received: output={str(output)!r}"
         )
-    check_is_free(output)
+    if kind == WORDPIECE:
+        check_is_no_file(output)
+    else:
+        check_is_free(output)
 
 
 @contextlib.contextmanager
@@ -129,13 +132,8 @@ def _readable_twice(files: list[str]) -> Iterator[list[str]]:
 
 def _write(vocabulary: TrainedVocabulary, output: Path, lowercase: bool) -> None:
     if vocabulary.kind == WORDPIECE:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        temporary = output.with_name(f".{output.name}.{os.getpid()}")
-        try:
+        with new_file(output) as temporary:
             write_vocabulary(temporary, vocabulary.entries)
-            os.replace(temporary, output)
-        finally:
-            temporary.unlink(missing_ok=True)
         return
     settings: dict[str, Any] = {
         "vocabulary": {entry: number for number, entry in enumerate(vocabulary.entries)},

@@ -74,7 +74,7 @@ def test_a_share_of_the_documents_is_read(tmp_path):
 
 def test_what_is_there_is_kept(file, tmp_path):
     (tmp_path / "vocab.txt").write_text("precious")
-    with pytest.raises(FileExistsError, match="something at the output path"):
+    with pytest.raises(FileExistsError, match="There is a file of this name already"):
         make_vocabulary([file], tmp_path / "vocab.txt", 80)
     with pytest.raises(FileExistsError, match="there is a folder of this name"):
         make_vocabulary([file], tmp_path, 80)
