@@ -6,6 +6,7 @@ import click
 
 from kerazoo.cli.corpus_options import corpus_options
 from kerazoo.cli.options import OutputPath, debug_option, json_option, quiet_option
+from kerazoo.training.counted import counted
 
 
 @click.command()
@@ -101,8 +102,9 @@ def vocab(
     rare = ""
     if vocabulary.characters_left_out:
         rare = (
-            f"; {vocabulary.characters_left_out:,} rare characters "
-            f"({vocabulary.share_left_out:.3%} of the text) are unknown"
+            f"; {counted(vocabulary.characters_left_out, 'rare character')} "
+            f"({vocabulary.share_left_out:.3%} of the text) "
+            f"{'is' if vocabulary.characters_left_out == 1 else 'are'} unknown"
         )
     fewer = ""
     if len(vocabulary.entries) < size:

@@ -69,7 +69,8 @@ def make_vocabulary(
     Raises:
         FileExistsError: if there is something at the output.
         FileNotFoundError: if there is no such corpus.
-        ValueError: if a text cannot be read, there is none, or the size is too small.
+        ValueError: if a text cannot be read, there is none (or none in the share), or the size is
+            too small.
     """
     if not 0 < share <= 1:
         raise ValueError(f"`share` must be above 0 and at most 1. Received: share={share!r}")
@@ -77,11 +78,19 @@ def make_vocabulary(
     with _readable_twice(corpus_files(corpus)) as files:
 
         def texts() -> Iterator[str]:
+            found = read = 0
             for document in read_documents(files, errors, document_per_file):
                 on_document()
+                found += 1
                 text = "\n".join(document)
                 if share == 1 or zlib.crc32(text.encode("utf-8")) < share * 2**32:
+                    read += 1
                     yield from _texts(document, text, kind)
+            if not read:
+                raise ValueError(
+                    f"None of the {found:,} documents is in the share that is read; raise it "
+                    f"(--share). Received: share={share!r}"
+                )
 
         vocabulary = train_vocabulary(
             texts,

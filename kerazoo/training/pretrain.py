@@ -14,6 +14,7 @@ from kerazoo.conversion.locked_output import locked_output
 from kerazoo.conversion.source import open_checkpoint
 from kerazoo.data.prepare_settings import PrepareSettings
 from kerazoo.data.row_source import RowSource
+from kerazoo.training.counted import counted
 from kerazoo.training.mask_settings import mask_settings
 from kerazoo.training.pretrain_config import PretrainConfig
 from kerazoo.training.pretrain_data import PretrainData
@@ -156,14 +157,14 @@ def _make_task(
 
 def summary(metrics: dict[str, Any]) -> str:
     """Return the most important measures in a line."""
-    said = [f"{metrics['steps']:,} steps"]
+    said = [counted(metrics["steps"], "step")]
     if "perplexity" in metrics:
         said.append(f"perplexity {metrics['perplexity']:.3f}")
     for name in ("accuracy", "masked_lm_accuracy", "next_sentence_accuracy"):
         if name in metrics:
             said.append(f"{name.replace('_', ' ')} {metrics[name]:.4f}")
     if metrics["validation_rows"]:
-        said[-1] += f" on {metrics['validation_rows']:,} rows held out"
+        said[-1] += f" on {counted(metrics['validation_rows'], 'row')} held out"
     if metrics["tokens_per_second"]:
         said.append(f"{metrics['tokens_per_second']:,} tokens/s")
     return ", ".join(said)
@@ -199,7 +200,7 @@ def _open_rows(
     if not rows.held_out_rows:
         return rows, None
     total = rows.training_rows + rows.held_out_rows
-    progress.say(f"{rows.held_out_rows:,} of {total:,} rows are held out to evaluate on.")
+    progress.say(f"Held out to evaluate on: {rows.held_out_rows:,} of {total:,} rows.")
     return rows, rows
 
 

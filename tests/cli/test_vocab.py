@@ -50,6 +50,13 @@ def test_fewer_entries_than_asked_for_are_explained(command, tmp_path):
     assert "--character-coverage" not in result.stdout
 
 
+def test_a_single_rare_character_is_one(command, tmp_path):
+    (tmp_path / "corpus.txt").write_text(TEXT * 30 + "\u7f55\n", encoding="utf-8")
+    result = command("vocab", tmp_path, "--size", 80, "--output", tmp_path / "vocab.txt")
+    assert "; 1 rare character (0.0" in result.stdout
+    assert "of the text) is unknown: " in result.stdout
+
+
 def test_as_many_entries_as_asked_for_need_no_words(command, tmp_path):
     (tmp_path / "corpus.txt").write_text(TEXT, encoding="utf-8")
     result = command("vocab", tmp_path, "--size", 45, "--output", tmp_path / "vocab.txt")

@@ -72,6 +72,13 @@ def test_a_share_of_the_documents_is_read(tmp_path):
     assert 60 < len(words) < 150
 
 
+@pytest.mark.parametrize("kind", ["wordpiece", "byte-bpe"])
+def test_a_share_without_text_is_told(file, tmp_path, kind):
+    with pytest.raises(ValueError, match="None of the 6 documents is in the share.*share=1e-09"):
+        make_vocabulary([file], tmp_path / "v", 300, kind, share=1e-9)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus.txt"]
+
+
 def test_what_is_there_is_kept(file, tmp_path):
     (tmp_path / "vocab.txt").write_text("precious")
     with pytest.raises(FileExistsError, match="There is a file of this name already"):

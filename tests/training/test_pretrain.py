@@ -56,6 +56,11 @@ def test_a_folder_that_another_run_writes_is_left_alone(make_shards, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+def test_one_of_a_kind_is_singular():
+    metrics = {"steps": 1, "accuracy": 0.5, "validation_rows": 1, "tokens_per_second": None}
+    assert summary(metrics) == "1 step, accuracy 0.5000 on 1 row held out"
+
+
 def test_masks_beside_static_ones_are_refused(make_shards, tmp_path):
     config = dataclasses.replace(SHORT, masking="ngram")
     data = str(make_shards("bert", static_masks=2))
@@ -78,7 +83,7 @@ def test_heads_are_kept_and_measured_first(first, make_shards, tmp_path, capsys)
     assert [entry["step"] for entry in metrics["evaluations"]] == [0, 1]
     assert metrics["loss"] == pytest.approx(np.log(metrics["perplexity"]))
     said = capsys.readouterr().err
-    assert "rows are held out" in said
+    assert "Held out to evaluate on: " in said
     assert "step 1/1: " in said
     task = BertPretrainer.from_preset(preset)
     assert task.backbone.config.max_sequence_length == 19
