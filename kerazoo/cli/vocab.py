@@ -44,9 +44,7 @@ from kerazoo.training.counted import counted
 @click.option(
     "--share",
     type=float,
-    default=1.0,
-    show_default=True,
-    help="Share of the documents to read, if memory is short.",
+    help="Share of the documents to read. [default: all, or 1 GB of text, byte-bpe 200 MB]",
 )
 @corpus_options
 @json_option
@@ -60,7 +58,7 @@ def vocab(
     cased: bool,
     min_frequency: int,
     character_coverage: float,
-    share: float,
+    share: float | None,
     errors: str,
     document_per_file: bool,
     as_json: bool,
@@ -88,6 +86,7 @@ def vocab(
             errors=errors,
             document_per_file=document_per_file,
             on_document=lambda: advance(1, ""),
+            say=progress.say,
         )
     result = {
         "output": output,
