@@ -32,7 +32,10 @@ _SETTINGS: OptionTable = {
         click.Choice(OBJECTIVES),
         "Rows to make of raw text. [default: bert-mlm, or gpt as the model is]",
     ),
-    "sequence_length": (int, "Tokens of a row of raw text. [default: 128]"),
+    "sequence_length": (
+        int,
+        "Tokens of a row of raw text. [default: 128, or what the model reads]",
+    ),
     "segmenter": (
         click.Choice(SEGMENTERS),
         "Chinese words of raw text. [default: each Han character is a word]",
@@ -87,7 +90,11 @@ def pretrain(
     on with texts. DIR receives the model, metrics.json and training_config.json. A run that was
     interrupted goes on by the same command with --resume.
     """
-    if (preset is None) == (size is None):
+    if preset is not None and size is not None:
+        raise click.UsageError(
+            "--preset goes on with a checkpoint and --size begins a new model; give one of them."
+        )
+    if preset is None and size is None:
         raise click.UsageError("Name a checkpoint with --preset, or a --size to begin anew.")
     if vocab is not None and preset is not None:
         raise click.UsageError("--vocab goes with --size; a checkpoint has its vocabulary.")

@@ -6,6 +6,7 @@ import click
 
 from kerazoo.cli.corpus_options import corpus_options
 from kerazoo.cli.options import OutputPath, debug_option, json_option, quiet_option
+from kerazoo.training.counted import counted
 
 
 @click.command()
@@ -43,9 +44,7 @@ from kerazoo.cli.options import OutputPath, debug_option, json_option, quiet_opt
 @click.option(
     "--share",
     type=float,
-    default=1.0,
-    show_default=True,
-    help="Share of the documents to read, if memory is short.",
+    help="Share of the documents to read. [default: all, or 1 GB of text, byte-bpe 200 MB]",
 )
 @corpus_options
 @json_option
@@ -59,7 +58,7 @@ def vocab(
     cased: bool,
     min_frequency: int,
     character_coverage: float,
-    share: float,
+    share: float | None,
     errors: str,
     document_per_file: bool,
     as_json: bool,
@@ -87,6 +86,7 @@ def vocab(
             errors=errors,
             document_per_file=document_per_file,
             on_document=lambda: advance(1, ""),
+            say=progress.say,
         )
     result = {
         "output": output,
@@ -101,7 +101,17 @@ def vocab(
     rare = ""
     if vocabulary.characters_left_out:
         rare = (
-            f"; {vocabulary.characters_left_out:,} rare characters "
-            f"({vocabulary.share_left_out:.3%} of the text) are unknown"
+            f"; {counted(vocabulary.characters_left_out, 'rare character')} "
+            f"({vocabulary.share_left_out:.3%} of the text) "
+            f"{'is' if vocabulary.characters_left_out == 1 else 'are'} unknown"
         )
-    click.echo(f"{len(vocabulary.entries):,} entries ({kind}){rare}: {output}")
+    fewer = ""
+    if len(vocabulary.entries) < size:
+        what, coverage = "pieces", ""
+        if kind != "byte-bpe":
+            what, coverage = "characters and pieces", f", --character-coverage {character_coverage}"
+        fewer = (
+            f", fewer than {size:,}, as the texts hold no more {what} that are frequent enough "
+            f"(--min-frequency {min_frequency}{coverage})"
+        )
+    click.echo(f"{len(vocabulary.entries):,} entries ({kind}){fewer}{rare}: {output}")

@@ -10,9 +10,12 @@ from typing import Any
 
 import keras
 
+from kerazoo.conversion.locked_output import locked_output
 from kerazoo.conversion.source import open_checkpoint
 from kerazoo.data.prepare_settings import PrepareSettings
 from kerazoo.data.row_source import RowSource
+from kerazoo.training.counted import counted
+from kerazoo.training.mask_settings import mask_settings
 from kerazoo.training.pretrain_config import PretrainConfig
 from kerazoo.training.pretrain_data import PretrainData
 from kerazoo.training.pretrain_loop import train_steps
@@ -64,6 +67,7 @@ def pretrain(
         The folder and the metrics.
 
     Raises:
+        BlockingIOError: if another process writes to the output folder.
         FileExistsError: if the output folder holds something.
         FileNotFoundError: if data, checkpoint or vocabulary are missing.
         ModuleNotFoundError: if `tensorboard` is asked for and not installed.
@@ -72,6 +76,25 @@ def pretrain(
     """
     config = config or PretrainConfig()
     _check_beginning(preset, size)
+    model = (preset, size, vocabulary, lowercase)
+    with locked_output(output):
+        return _pretrain(data, output, config, *model, validation, tensorboard, resume, progress)
+
+
+def _pretrain(
+    data: str | Sequence[str],
+    output: str | Path,
+    config: PretrainConfig,
+    preset: str | None,
+    size: str | None,
+    vocabulary: str | None,
+    lowercase: bool,
+    validation: str | None,
+    tensorboard: str | None,
+    resume: bool,
+    progress: Progress,
+) -> TrainingResult:
+    """Train in a folder to which no other process writes; see `pretrain`."""
     run = UnfinishedRun(output, resume)
     callbacks = [] if tensorboard is None else [_tensorboard(tensorboard)]
     source = PretrainData.open(data)
@@ -79,7 +102,9 @@ def pretrain(
     own = None if validation is None else PretrainData.open(validation)
     began = time.perf_counter()
     tokenizer = source.tokenizer(preset, vocabulary, lowercase)
-    settings = source.row_settings(_is_causal(preset, size), config)
+    longest = open_checkpoint(preset).max_sequence_length if preset else config.max_sequence_length
+    settings = source.row_settings(_is_causal(preset, size), config, longest)
+    config = mask_settings(settings, config)
     rows, measured = _open_rows(source, own, tokenizer, settings, config, progress)
     task = _make_task(preset, size, settings, tokenizer, config, progress)
     described = {
@@ -132,14 +157,14 @@ def _make_task(
 
 def summary(metrics: dict[str, Any]) -> str:
     """Return the most important measures in a line."""
-    said = [f"{metrics['steps']:,} steps"]
+    said = [counted(metrics["steps"], "step")]
     if "perplexity" in metrics:
         said.append(f"perplexity {metrics['perplexity']:.3f}")
     for name in ("accuracy", "masked_lm_accuracy", "next_sentence_accuracy"):
         if name in metrics:
             said.append(f"{name.replace('_', ' ')} {metrics[name]:.4f}")
     if metrics["validation_rows"]:
-        said[-1] += f" on {metrics['validation_rows']:,} rows held out"
+        said[-1] += f" on {counted(metrics['validation_rows'], 'row')} held out"
     if metrics["tokens_per_second"]:
         said.append(f"{metrics['tokens_per_second']:,} tokens/s")
     return ", ".join(said)
@@ -175,7 +200,7 @@ def _open_rows(
     if not rows.held_out_rows:
         return rows, None
     total = rows.training_rows + rows.held_out_rows
-    progress.say(f"{rows.held_out_rows:,} of {total:,} rows are held out to evaluate on.")
+    progress.say(f"Held out to evaluate on: {rows.held_out_rows:,} of {total:,} rows.")
     return rows, rows
 
 
