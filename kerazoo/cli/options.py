@@ -16,7 +16,7 @@ from kerazoo.training.config import (
     FinetuneConfig,
 )
 from kerazoo.training.generation_settings import GenerationSettings
-from kerazoo.training.settings import PRECISIONS
+from kerazoo.training.settings import ON_NON_FINITE, PRECISIONS
 
 
 class OutputPath(click.ParamType):
@@ -71,6 +71,12 @@ _SETTINGS: OptionTable = {
         "Share of tokens that are masked. [default: the checkpoint's, else 0.15]",
     ),
     "validation_fraction": (float, "Share of rows held out if there is no --validation."),
+    "checkpoint_every": (int, "Steps between two checkpoints; 0 writes none on the way."),
+    "keep_checkpoints": (int, "So many of the last checkpoints stay, and the best."),
+    "on_non_finite": (
+        click.Choice(ON_NON_FINITE),
+        "What a step does whose gradient is not finite.",
+    ),
     "seed": (int, "Seed of new weights, order, dropout and split."),
 }
 

@@ -14,9 +14,11 @@ from kerazoo.axes import TEXT_PAIR
 from kerazoo.conversion.new_folder import updated_folder
 from kerazoo.conversion.report import LoadReport
 from kerazoo.conversion.source import CheckpointSource
+from kerazoo.data.row_order import RowOrder, steps_of_epoch
 from kerazoo.preprocessing.base import Preprocessor
 from kerazoo.tasks.preset import load_task
 from kerazoo.tasks.raw_inputs import (
+    DEFAULT_BATCH_SIZE,
     batched,
     feature_columns,
     is_raw_text,
@@ -32,7 +34,6 @@ from kerazoo.tasks.serving_signature import ServingSignature
 _TaskBase: Any = object
 
 
-_BATCH_SIZE = 32  # Keras's default
 _QUIET = ({"verbose": 0}, {"verbose": False})
 
 
@@ -166,7 +167,7 @@ class Task(_TaskBase):
         sample_weight: Any = None,
         validation_data: Any = None,
         validation_split: float | None = None,
-        shuffle: bool = True,
+        shuffle: bool | RowOrder = True,
         class_weight: Mapping[Any, float] | None = None,
         **kwargs: Any,
     ) -> keras.callbacks.History:
@@ -180,7 +181,8 @@ class Task(_TaskBase):
             sample_weight: (rows,) float.
             validation_data: a dataset, or `(x, y)` or `(x, y, sample_weight)`.
             validation_split: float, share of the rows, the last ones, to validate on.
-            shuffle: bool, a new order of the rows every epoch (lists only).
+            shuffle: bool, a new order of the rows every epoch (lists only); or an order to go on
+                in from any batch, which `epochs` then counts on from.
             class_weight: weight of each class, by label name or class number.
             **kwargs: further arguments of `keras.Model.fit`.
         """
@@ -188,6 +190,7 @@ class Task(_TaskBase):
             kwargs["class_weight"] = self.class_numbers(class_weight)
         validation_data = self._validation_dataset(validation_data, batch_size)
         columns, y = self._in_memory(x, y)
+        order = shuffle if isinstance(shuffle, RowOrder) else None
         if columns is not None:
             if self.needs_labels and (y is None or len(y) == 0):
                 raise ValueError(f"Training needs texts with labels. Received: y={y!r}")
@@ -202,11 +205,19 @@ class Task(_TaskBase):
                 self.note_pairs(columns)
             self._say_truncated(columns)
             x = batched(columns, y, sample_weight, batch_size, shuffle)
+            if order is not None:
+                steps = steps_of_epoch(_row_count(columns), batch_size or DEFAULT_BATCH_SIZE)
+                kwargs.setdefault("steps_per_epoch", steps)
             y = sample_weight = batch_size = validation_split = None
+        elif order is not None:
+            raise ValueError(
+                "An order is for rows in memory; a dataset has its own. "
+                f"Received: shuffle={order} with x of {type(x).__name__}"
+            )
         if self.preprocessor is not None:
-            x = self.training_dataset(x)
+            x = self.training_dataset(x, order)
         self._build_optimizer()
-        kwargs["shuffle"] = shuffle and not isinstance(x, tf.data.Dataset)
+        kwargs["shuffle"] = bool(shuffle) and not isinstance(x, tf.data.Dataset)
         return super().fit(
             x=x,
             y=y,
@@ -242,7 +253,7 @@ class Task(_TaskBase):
             if _row_count(columns) == 0:
                 return self.no_rows()
             self._say_truncated(columns)
-            is_one_batch = _row_count(columns) <= (batch_size or _BATCH_SIZE)
+            is_one_batch = _row_count(columns) <= (batch_size or DEFAULT_BATCH_SIZE)
             if is_one_batch and kwargs in _QUIET and self._is_on_one_device():
                 return self.predict_on_batch(columns)  # a dataset takes longer than the answers
             x, batch_size = batched(columns, None, None, batch_size, shuffle=False), None
@@ -261,11 +272,12 @@ class Task(_TaskBase):
         """Remember whether the texts that `fit` got come as pairs."""
         self.pairs = TEXT_PAIR in columns
 
-    def training_dataset(self, x: Any) -> Any:
+    def training_dataset(self, x: Any, order: RowOrder | None = None) -> Any:
         """Return the raw texts that `fit` trains on, with what else their preprocessing needs.
 
         Args:
             x: a `tf.data.Dataset` of batches; anything else passes through.
+            order: the order of the rows, if it is one that can be gone on in.
         """
         return x
 

@@ -10,6 +10,10 @@ import tensorflow as tf
 
 from kerazoo.axes import TEXT, TEXT_PAIR
 from kerazoo.checks import check_rate
+from kerazoo.data.row_order import RowOrder, row_count
+
+DEFAULT_BATCH_SIZE = 32
+"""Keras's."""
 
 
 def is_raw_text(x: Any) -> bool:
@@ -153,7 +157,7 @@ def batched(
     y: Any,
     sample_weight: Any,
     batch_size: int | None,
-    shuffle: bool,
+    shuffle: bool | RowOrder,
 ) -> tf.data.Dataset:
     """Return a dataset of batches.
 
@@ -161,8 +165,9 @@ def batched(
         columns: arrays or tensors, (rows, …), or a dict of them.
         y: labels, (rows, …), or a dict of them, or None.
         sample_weight: (rows, …) float, or a dict of them, or None.
-        batch_size: int; None is 32.
-        shuffle: bool, draw a new order every epoch (seeded by `keras.utils.set_random_seed`).
+        batch_size: int; None is `DEFAULT_BATCH_SIZE`.
+        shuffle: bool, draw a new order every epoch (seeded by `keras.utils.set_random_seed`); or an
+            order to go on in, for endless batches.
     """
     if batch_size is not None and batch_size < 1:
         raise ValueError(f"A batch needs at least one row. Received: batch_size={batch_size!r}")
@@ -174,11 +179,12 @@ def batched(
         parts.append(y)
         if sample_weight is not None:
             parts.append(tf.nest.map_structure(_as_weights, sample_weight))
+    if isinstance(shuffle, RowOrder):
+        return shuffle.batches(tuple(parts), batch_size or DEFAULT_BATCH_SIZE)
     dataset = tf.data.Dataset.from_tensor_slices(tuple(parts))
     if shuffle:
-        rows = max(int(tf.nest.flatten(columns)[0].shape[0]), 1)
-        dataset = dataset.shuffle(rows, reshuffle_each_iteration=True)
-    return dataset.batch(batch_size or 32)
+        dataset = dataset.shuffle(row_count(columns), reshuffle_each_iteration=True)
+    return dataset.batch(batch_size or DEFAULT_BATCH_SIZE)
 
 
 def split_off(arrays: Sequence[Any], fraction: float) -> tuple[list[Any], list[Any]]:

@@ -1,11 +1,11 @@
 """Fine-tune a task from files to a folder with the model, its metrics and its settings."""
 
+import dataclasses
 import time
 import warnings
 from pathlib import Path
 from typing import Any
 
-from kerazoo.conversion.new_folder import check_is_free, new_folder
 from kerazoo.data.source_lines import STANDARD_INPUT
 from kerazoo.data.stratified_split import stratified_split
 from kerazoo.data.table import Table
@@ -15,6 +15,7 @@ from kerazoo.training.forms.base import Form
 from kerazoo.training.forms.registry import form_of
 from kerazoo.training.progress import SILENT, Progress
 from kerazoo.training.run_folder import TrainingResult, write_run
+from kerazoo.training.unfinished_run import UnfinishedRun
 
 
 def finetune(
@@ -25,11 +26,17 @@ def finetune(
     output: str | Path,
     config: FinetuneConfig | None = None,
     progress: Progress = SILENT,
+    *,
+    resume: bool = False,
+    tensorboard: str | None = None,
 ) -> TrainingResult:
     """Fine-tune a checkpoint on labelled text, measure it, and write it to a new folder.
 
-    Everything that can be wrong with the files is said before the model is loaded. The folder
-    appears when the run is complete; a run that fails or is killed leaves none.
+    Everything that can be wrong with the files is said before the model is loaded. Until the run is
+    complete the output folder holds only checkpoints and history.jsonl. Stopped by SIGTERM or
+    Ctrl-C, or killed, the run is gone on with by `resume`: on the CPU, TensorFlow and JAX reach the
+    weights, bit for bit, that an uninterrupted run reaches. A run that fails before its first
+    checkpoint leaves nothing.
 
     Args:
         task_name: a key of `kerazoo.training.forms.registry.FORMS`, "text-classification".
@@ -40,6 +47,8 @@ def finetune(
         output: the folder to create; it must not hold anything.
         config: the settings; None is the defaults.
         progress: where to show how far the work is.
+        resume: bool, go on with an unfinished run in the output folder, if there is one.
+        tensorboard: a folder for TensorBoard's logs; None writes none.
 
     Returns:
         The folder and the metrics.
@@ -47,37 +56,47 @@ def finetune(
     Raises:
         FileNotFoundError: if a file or the checkpoint is missing.
         FileExistsError: if the output folder holds something.
+        ModuleNotFoundError: if `tensorboard` is asked for and not installed.
+        NonFiniteError: if a loss or a gradient is not a finite number.
         ValueError: if a file or the checkpoint is wrong; the message names file and line.
     """
     config = config or FinetuneConfig()
     form = form_of(task_name)
-    check_is_free(Path(output))
-    train_table, validation_table = _read_tables(form, train, validation, config, progress)
-    form.check(train_table, validation_table, config)
-    arguments = form.task_arguments(train_table, config)
-    with new_folder(output) as folder:
-        began = time.perf_counter()
-        task = _load_task(task_name, preset, arguments, config, progress)
-        truncated = _count_truncated(form, task, [train_table, validation_table], progress)
-        epochs = _fit(form, task, train_table, validation_table, config, progress)
+    run = UnfinishedRun(output, resume)
+    callbacks = _callbacks(tensorboard)
+    tables = _read_tables(form, train, validation, config, progress)
+    form.check(*tables, config)
+    arguments = form.task_arguments(tables[0], config)
+    began = time.perf_counter()
+    task = _load_task(task_name, preset, arguments, config, progress)
+    described = {"task": task_name, "preset": preset, "train": train, "validation": validation}
+    run.begin(
+        {
+            **described,
+            "backend": _backend(),
+            "rows": [table.fingerprint for table in tables],
+            **dataclasses.asdict(config),
+        }
+    )
+    with run.kept_if_saved(progress.say):
+        truncated = _count_truncated(form, task, tables, progress)
+        epochs = _fit(form, task, tables, run, config, callbacks, progress)
         metrics = {
-            "task": task_name,
-            "preset": preset,
-            "train": train,
-            "validation": validation,
-            "train_rows": len(train_table),
-            "validation_rows": len(validation_table),
+            **described,
+            "train_rows": len(tables[0]),
+            "validation_rows": len(tables[1]),
             "sequence_length": task.preprocessor.sequence_length,
             "truncated_rows": truncated,
             "parameters": task.count_params(),
             "epochs": epochs,
-            **_measured(form, task, validation_table, config, progress),
+            **_measured(form, task, tables[1], config, progress),
             "seconds": round(time.perf_counter() - began, 1),
         }
         # How batches are padded here is a matter of this backend, not of the model.
         task.preprocessor.pad_to_multiple_of = None
-        write_run(task, metrics, config, folder)
-    return TrainingResult(Path(output), metrics)
+        write_run(task, metrics, config, run.output)
+    run.finish()
+    return TrainingResult(run.output, metrics)
 
 
 def _read_tables(
@@ -136,6 +155,14 @@ def _load_task(
     return task
 
 
+def _backend() -> str:
+    """Return which library computes."""
+    import keras
+
+    name: str = keras.config.backend()
+    return name
+
+
 def _check_lora_rank(rank: int, hidden_dim: int) -> None:
     if rank > hidden_dim:
         raise ValueError(
@@ -144,7 +171,7 @@ def _check_lora_rank(rank: int, hidden_dim: int) -> None:
         )
 
 
-def _count_truncated(form: Form, task: Any, tables: list[Table], progress: Progress) -> int:
+def _count_truncated(form: Form, task: Any, tables: tuple[Table, Table], progress: Progress) -> int:
     """Count the texts over the limit, and say it once."""
     limit = task.preprocessor.sequence_length
     count = sum(form.count_truncated(task, table) for table in tables)
@@ -157,28 +184,61 @@ def _count_truncated(form: Form, task: Any, tables: list[Table], progress: Progr
     return count
 
 
+def _callbacks(tensorboard: str | None) -> list[Any]:
+    """Return the callbacks that were asked for."""
+    if tensorboard is None:
+        return []
+    from kerazoo.training.tensorboard_logs import tensorboard_callback
+
+    return [tensorboard_callback(tensorboard)]
+
+
 def _fit(
     form: Form,
     task: Any,
-    train: Table,
-    validation: Table,
+    tables: tuple[Table, Table],
+    run: UnfinishedRun,
     config: FinetuneConfig,
+    callbacks: list[Any],
     progress: Progress,
 ) -> list[dict[str, Any]]:
     """Compile and fit; return what each epoch gave."""
+    from kerazoo.data.row_order import RowOrder, steps_of_epoch
+    from kerazoo.training.checkpoint_writer import RunPlan
     from kerazoo.training.fit_progress import FitProgress
     from kerazoo.training.optimizer import create_optimizer
+    from kerazoo.training.resumable_fit import resumable_fit
     from kerazoo.training.schedule import WarmupLinearDecay
 
-    rows, held_out = form.fit_rows(train, task), form.fit_rows(validation, task)
-    steps = config.epochs * -(-rows.count // config.batch_size)
-    schedule = WarmupLinearDecay(config.peak_learning_rate, config.warmup_steps(steps), steps)
-    task.compile(create_optimizer(schedule, config.weight_decay, config.clip_norm))
-    with warnings.catch_warnings(), FitProgress(progress) as callback:
+    rows, held_out = (form.fit_rows(table, task) for table in tables)
+    size, seed = config.batch_size, config.seed
+    steps = steps_of_epoch(rows.count, size)
+    total = config.epochs * steps
+    schedule = WarmupLinearDecay(config.peak_learning_rate, config.warmup_steps(total), total)
+    task.compile(
+        create_optimizer(schedule, config.weight_decay, config.clip_norm, config.on_non_finite)
+    )
+
+    def fit(part: Any, **options: Any) -> None:
+        form.fit(task, rows, held_out, config, shuffle=RowOrder(seed, part.first_step), **options)
+
+    def rows_of_batch(number: int) -> str:
+        chosen = RowOrder(seed).rows_of_batch(number, rows.count, size)
+        return form.where(tables[0], chosen)
+
+    with warnings.catch_warnings():
         # It was counted and said already.
         warnings.filterwarnings("ignore", message=".*texts are longer than")
-        form.fit(task, rows, held_out, config, callbacks=[callback], verbose=0)
-    return callback.epochs
+        return resumable_fit(
+            task,
+            fit,
+            run,
+            RunPlan(total, steps, config.checkpoint_every, config.keep_checkpoints),
+            lambda step, said: FitProgress(progress, steps, config.epochs, step, said),
+            rows_of_batch,
+            callbacks,
+            progress,
+        )
 
 
 def _measured(

@@ -1,7 +1,6 @@
 """Pre-train a BERT or a GPT from shards or raw text to a folder with the model and its metrics."""
 
 import dataclasses
-import importlib.util
 import math
 import time
 from collections.abc import Sequence
@@ -19,9 +18,11 @@ from kerazoo.training.pretrain_loop import train_steps
 from kerazoo.training.pretrain_task import family_of_size, load_task, new_task
 from kerazoo.training.progress import SILENT, Progress
 from kerazoo.training.run_folder import TrainingResult, write_run
+from kerazoo.training.tensorboard_logs import tensorboard_callback
 from kerazoo.training.unfinished_run import UnfinishedRun
 
 _SPEED = "tokens_per_second"
+_NOT_MEASURES = ("step", "seconds", _SPEED, "waiting_share")
 
 
 def pretrain(
@@ -73,7 +74,7 @@ def pretrain(
     config = config or PretrainConfig()
     _check_beginning(preset, size)
     run = UnfinishedRun(output, resume)
-    callbacks = [] if tensorboard is None else [_tensorboard(tensorboard)]
+    callbacks = [] if tensorboard is None else [tensorboard_callback(tensorboard)]
     source = PretrainData.open(data)
     source.check_settings(config)
     own = None if validation is None else PretrainData.open(validation)
@@ -88,14 +89,17 @@ def pretrain(
         "data": list(source.paths),
         "validation": validation,
     }
-    run.begin({**described, "rows": rows.fingerprint, **dataclasses.asdict(config)})
+    run.begin(
+        {
+            **described,
+            "backend": keras.config.backend(),
+            "rows": rows.fingerprint,
+            **dataclasses.asdict(config),
+        }
+    )
     what = (task, rows, measured, run, config, callbacks, progress)
-    try:
+    with run.kept_if_saved(progress.say):
         history = train_steps(*what, evaluate_first=preset is not None)
-    except BaseException:
-        if run.keep_if_saved():
-            progress.say("What was done is kept; the same command with --resume goes on with it.")
-        raise
     metrics = {
         "task": task.task_name,
         "objective": settings.objective,
@@ -179,15 +183,6 @@ def _open_rows(
     return rows, rows
 
 
-def _tensorboard(folder: str) -> keras.callbacks.Callback:
-    """Return the callback that writes TensorBoard's logs."""
-    if importlib.util.find_spec("tensorboard") is None:
-        raise ModuleNotFoundError(
-            "TensorBoard is not installed: pip install 'kerazoo[tensorboard]'"
-        )
-    return keras.callbacks.TensorBoard(folder, write_graph=False)
-
-
 def _counts(
     task: Any,
     rows: RowSource,
@@ -209,7 +204,7 @@ def _counts(
 
 def _measured(history: list[dict[str, Any]], has_validation: bool) -> dict[str, Any]:
     """Return the last evaluation; without validation data what was measured on the way."""
-    last = {k: v for k, v in history[-1].items() if k not in ("step", "seconds", _SPEED)}
+    last = {k: v for k, v in history[-1].items() if k not in _NOT_MEASURES}
     if has_validation:
         last = {k.removeprefix("val_"): v for k, v in last.items() if k.startswith("val_")}
     if "perplexity" in last:

@@ -3,14 +3,20 @@
 import json
 import os
 import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.new_folder import check_is_free
-from kerazoo.training.checkpoint import checkpoint_files
+from kerazoo.training.checkpoint_folder import checkpoint_files, remove_unfinished
+from kerazoo.training.run_folder import HISTORY_FILE
 
 UNFINISHED_FOLDER = ".unfinished"
+MAY_CHANGE = ("checkpoint_every", "keep_checkpoints", "on_non_finite")
+"""Settings that may be others when a run is gone on with: they change nothing of what it learns."""
+
 _RUN_FILE = "run.json"
 
 
@@ -24,6 +30,7 @@ class UnfinishedRun:
     Attributes:
         folder: where checkpoints lie.
         is_resumed: bool, whether there was an unfinished run.
+        description: what the run was begun with.
 
     Raises:
         FileExistsError: if the folder holds something else.
@@ -33,6 +40,7 @@ class UnfinishedRun:
         """Look at the folder; nothing is written."""
         self.output = Path(output)
         self.folder = self.output / UNFINISHED_FOLDER
+        self.description: dict[str, Any] = {}
         self._run_file = self.folder / _RUN_FILE
         self.is_resumed = self._run_file.is_file()
         if self.is_resumed and not resume:
@@ -50,33 +58,77 @@ class UnfinishedRun:
             description: all that decides what the run does; JSON.
 
         Raises:
+            OSError: if the folder cannot be created.
             ValueError: if the unfinished run has another setting; the message names it.
         """
+        self.description = json.loads(json.dumps(description))
         if self.is_resumed:
-            self._check(read_json_object(self._run_file), json.loads(json.dumps(description)))
+            self._check(read_json_object(self._run_file))
+            remove_unfinished(self.folder)
+        else:
+            self.make_folder()
+
+    def make_folder(self) -> None:
+        """Create the folder, also where somebody has removed it while the run goes on."""
+        if self._run_file.is_file():
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
         temporary = self._run_file.with_name(f"{_RUN_FILE}.{os.getpid()}")
-        temporary.write_text(json.dumps(description, indent=2), encoding="utf-8")
-        os.replace(temporary, self._run_file)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            temporary.write_text(json.dumps(self.description, indent=2), encoding="utf-8")
+            os.replace(temporary, self._run_file)
+        except OSError as error:
+            words = f"The run cannot be kept there ({error.strerror}). Choose another output"
+            raise type(error)(error.errno, words, str(self.folder)) from error
+
+    def last_checkpoint(self, say: Callable[[str], None]) -> Any:
+        """Return the `Checkpoint` to go on from; None if there is none yet.
+
+        Args:
+            say: is told of a damaged one, for which the one before is taken.
+
+        Raises:
+            ValueError: if all are damaged, or the one to go on from is of another run.
+        """
+        from kerazoo.training.checkpoint import read_checkpoint
+
+        checkpoint = read_checkpoint(self.folder, say)
+        if checkpoint is not None:
+            self._check(checkpoint.position.run)
+        return checkpoint
 
     def finish(self) -> None:
         """Remove what only an unfinished run has."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def keep_if_saved(self) -> bool:
-        """Return whether there is a checkpoint to go on with after an error; else remove all."""
+    @contextmanager
+    def kept_if_saved(self, say: Callable[[str], None]) -> Iterator[None]:
+        """After an error in the block, remove all unless there is a checkpoint to go on with.
+
+        Args:
+            say: is told that there is one.
+        """
+        try:
+            yield
+        except BaseException:
+            if self._keep_if_saved():
+                say("What was done is kept; the same command with --resume goes on with it.")
+            raise
+
+    def _keep_if_saved(self) -> bool:
         if self.folder.is_dir() and not checkpoint_files(self.folder):
             shutil.rmtree(self.folder, ignore_errors=True)
+            (self.output / HISTORY_FILE).unlink(missing_ok=True)
             if not any(self.output.iterdir()):
                 self.output.rmdir()
         return self.folder.is_dir()
 
-    def _check(self, begun: dict[str, Any], now: dict[str, Any]) -> None:
-        for name in now:
-            if begun.get(name) != now[name]:
+    def _check(self, begun: dict[str, Any]) -> None:
+        """Raise ValueError if what the run was begun with differs from what it is to be."""
+        for name, now in self.description.items():
+            if name not in MAY_CHANGE and begun.get(name) != now:
                 raise ValueError(
                     "The unfinished run in the folder was begun with something else. Give the same "
-                    "options, or choose another output. "
-                    f"Received: {name}={now[name]!r} instead of {begun.get(name)!r}"
+                    f"options (only {', '.join(MAY_CHANGE)} may be others), or choose another "
+                    f"output. Received: {name}={now!r} instead of {begun.get(name)!r}"
                 )

@@ -12,11 +12,11 @@ from kerazoo.data.manifest import read_manifest
 from kerazoo.data.shard_rows import ShardRows
 from kerazoo.preprocessing.bert_pretrainer import BertPretrainerPreprocessor
 from kerazoo.preprocessing.masked_lm import MaskedLMPreprocessor
-from kerazoo.training.checkpoint import checkpoint_files
+from kerazoo.training.checkpoint_folder import checkpoint_files
 from kerazoo.training.optimizer import decays
 from kerazoo.training.pretrain_config import PretrainConfig
 from kerazoo.training.pretrain_loop import train_steps
-from kerazoo.training.step_progress import StepProgress
+from kerazoo.training.run_progress import RunProgress
 from kerazoo.training.unfinished_run import UnfinishedRun
 
 CONFIG = PretrainConfig(
@@ -48,7 +48,7 @@ def train(make_task, rows):
         history = train_steps(task, rows, rows, folder, CONFIG)
         state = [*task.variables, *task.optimizer.variables]
         values = [(v.name, keras.ops.convert_to_numpy(v)) for v in state]
-        times = ("seconds", "tokens_per_second")
+        times = ("seconds", "tokens_per_second", "waiting_share")
         return values, [{k: v for k, v in e.items() if k not in times} for e in history]
 
     return in_folder
@@ -56,14 +56,14 @@ def train(make_task, rows):
 
 def at_step(monkeypatch, step, action):
     """Do something when a step is done."""
-    original = StepProgress.on_train_batch_end
+    original = RunProgress.on_train_batch_end
 
     def then_act(self, batch, logs=None):
         original(self, batch, logs)
         if self.step == step:
             action()
 
-    monkeypatch.setattr(StepProgress, "on_train_batch_end", then_act)
+    monkeypatch.setattr(RunProgress, "on_train_batch_end", then_act)
 
 
 def fail():

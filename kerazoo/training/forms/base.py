@@ -118,9 +118,18 @@ class Form:
             sample_weight=train.sample_weight,
             validation_data=(validation.x, validation.y, validation.sample_weight),
             batch_size=config.batch_size,
-            epochs=config.epochs,
             **options,
         )
+
+    def where(self, table: Table, rows: Sequence[int]) -> str:
+        """Return where rows that `fit` got stand, for a message.
+
+        Args:
+            table: what `fit_rows` was called with.
+            rows: their numbers in what it gave.
+        """
+        lines = sorted(table.lines[row] for row in rows)
+        return f"the rows on lines {', '.join(map(str, lines))} of {table.path}"
 
     def count_truncated(self, task: Any, table: Table) -> int:
         """Return how many texts are longer than the task's rows."""

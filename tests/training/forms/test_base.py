@@ -48,7 +48,6 @@ def test_rows_go_to_fit_as_they_are():
         "sample_weight": None,
         "validation_data": (rows.x, rows.y, None),
         "batch_size": 4,
-        "epochs": CONFIG.epochs,
         "verbose": 0,
     }
 

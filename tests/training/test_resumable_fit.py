@@ -1,0 +1,220 @@
+"""These run on JAX too: an interrupted run has to reach the weights of one that was not."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+
+from kerazoo import MaskedLM, MaskedLMPreprocessor, TextClassifier
+from kerazoo.training import finetune as module
+from kerazoo.training.checkpoint_folder import checkpoint_files
+from kerazoo.training.config import FinetuneConfig
+from kerazoo.training.finetune import finetune
+from kerazoo.training.progress import Progress
+from kerazoo.training.run_progress import RunProgress
+
+STRESS = Path(__file__).parents[2] / "benchmarks" / "kill_stress.py"
+WORDS = "the a film was is good bad very not play great dull".split()
+
+exact = pytest.mark.skipif(
+    keras.config.backend() == "torch", reason="there Keras's dropout draws from a global state"
+)
+
+
+@pytest.fixture(scope="module")
+def presets(make_tiny_backbone, make_tiny_text_classifier, tiny_tokenizer, tmp_path_factory):
+    """Presets of a classifier and of a masked language model, both with dropout."""
+    folder = tmp_path_factory.mktemp("presets")
+    backbone = make_tiny_backbone(num_layers=1, dropout=0.2)
+    preprocessor = MaskedLMPreprocessor(tiny_tokenizer, sequence_length=9)
+    MaskedLM(backbone, preprocessor).save_to_preset(folder / "masked-lm")
+    make_tiny_text_classifier().save_to_preset(folder / "text-classification")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def train_file(tmp_path_factory):
+    draw = np.random.default_rng(3)
+    lines = [
+        f"{' '.join(draw.choice(WORDS, draw.integers(2, 9)))}\t{label}"
+        for label in ["good", "bad", "bad"] * 6
+    ]
+    file = tmp_path_factory.mktemp("rows") / "train.tsv"
+    file.write_text("\n".join(["text\tlabel", *lines]) + "\n")
+    return str(file)
+
+
+@pytest.fixture
+def train(presets, train_file, monkeypatch):
+    """A function that fine-tunes and returns all variables and the history."""
+
+    def into(output, task_name="text-classification", progress=None, **settings):
+        kept = {}
+        load = module._load_task
+
+        def remembered(*arguments):
+            kept["task"] = load(*arguments)
+            return kept["task"]
+
+        config = {"epochs": 2, "batch_size": 5, "learning_rate": 0.01, "checkpoint_every": 3}
+        config = FinetuneConfig(**{**config, **settings})
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "_load_task", remembered)
+            preset = str(presets / task_name)
+            result = finetune(
+                *(task_name, preset, train_file, train_file, output, config),
+                *([] if progress is None else [progress]),
+                resume=True,
+            )
+        task = kept["task"]
+        state = [*task.variables, *task.optimizer.variables]
+        values = {f"{i} {v.name}": keras.ops.convert_to_numpy(v) for i, v in enumerate(state)}
+        times = ("seconds", "waiting_share")
+        epochs = result.metrics["epochs"]
+        return values, [{k: v for k, v in e.items() if k not in times} for e in epochs]
+
+    return into
+
+
+def at_step(monkeypatch, step, action):
+    """Do something when a step is done."""
+    original = RunProgress.on_train_batch_end
+
+    def then_act(self, batch, logs=None):
+        original(self, batch, logs)
+        if self.step == step:
+            action()
+
+    monkeypatch.setattr(RunProgress, "on_train_batch_end", then_act)
+
+
+def terminate():
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def fail():
+    raise RuntimeError("killed")
+
+
+@exact
+@pytest.mark.parametrize("task_name", ["text-classification", "masked-lm"])
+def test_an_interrupted_run_reaches_the_same_weights(train, task_name, monkeypatch, tmp_path):
+    values, epochs = train(tmp_path / "whole", task_name)
+    assert [epoch["step"] for epoch in epochs] == [4, 8]
+    parts = tmp_path / "parts"
+    with monkeypatch.context() as patch, pytest.raises(SystemExit) as stopped:
+        at_step(patch, 2, terminate)  # within an epoch
+        train(parts, task_name)
+    assert stopped.value.code == 143
+    assert [file.stem for file in checkpoint_files(parts / ".unfinished")] == ["step-000000002"]
+    if keras.config.backend() == "tensorflow":  # on JAX every run is compiled
+        with monkeypatch.context() as patch, pytest.raises(RuntimeError):
+            at_step(patch, 7, fail)
+            train(parts, task_name)
+    values_of_parts, epochs_of_parts = train(parts, task_name)
+    assert epochs_of_parts == epochs
+    assert set(values_of_parts) == set(values)
+    for name, value in values.items():
+        np.testing.assert_array_equal(value, values_of_parts[name], err_msg=name)
+    left = {path.name for path in parts.iterdir()}
+    assert {"metrics.json", "history.jsonl"} < left
+    assert ".unfinished" not in left
+    lines = (parts / "history.jsonl").read_text().splitlines()
+    assert [json.loads(line)["step"] for line in lines] == [4, 8]
+
+
+@pytest.mark.tensorflow
+def test_batches_that_were_done_are_not_read_again(train, monkeypatch, tmp_path):
+    with monkeypatch.context() as patch, pytest.raises(RuntimeError):
+        at_step(patch, 7, fail)
+        train(tmp_path / "out")
+    steps = []
+    original = RunProgress.on_train_batch_end
+    monkeypatch.setattr(
+        RunProgress,
+        "on_train_batch_end",
+        lambda self, batch, logs=None: (original(self, batch, logs), steps.append(self.step)),
+    )
+    train(tmp_path / "out")
+    assert steps == [7, 8]
+
+
+@pytest.mark.tensorflow
+def test_for_a_damaged_checkpoint_the_one_before_is_taken(train, monkeypatch, tmp_path, capsys):
+    values, _ = train(tmp_path / "whole")
+    with monkeypatch.context() as patch, pytest.raises(RuntimeError):
+        at_step(patch, 7, fail)
+        train(tmp_path / "out")
+    *_, before, last = checkpoint_files(tmp_path / "out" / ".unfinished")
+    content = bytearray(last.read_bytes())
+    content[-1] ^= 1
+    last.write_bytes(content)
+    again, _ = train(tmp_path / "out", progress=Progress())
+    said = capsys.readouterr().err
+    assert f"{last.name} is damaged" in said
+    assert f"Going on after step {int(before.stem[-9:])} of 8." in said
+    for name, value in values.items():
+        np.testing.assert_array_equal(value, again[name], err_msg=name)
+
+
+@pytest.mark.tensorflow
+def test_another_setting_is_refused_and_one_of_saving_is_not(train, monkeypatch, tmp_path):
+    with monkeypatch.context() as patch, pytest.raises(RuntimeError):
+        at_step(patch, 4, fail)
+        train(tmp_path / "out")
+    with pytest.raises(ValueError, match=r"only checkpoint_every.*Received: batch_size=6 instead"):
+        train(tmp_path / "out", batch_size=6)
+    train(tmp_path / "out", checkpoint_every=1, keep_checkpoints=1)
+
+
+@pytest.mark.tensorflow
+def test_bad_rows_are_named_and_may_be_left_out(train, train_file, monkeypatch, tmp_path):
+    original = TextClassifier.compute_loss
+    bad = []
+
+    def compute_loss(self, x, y, *arguments, **options):
+        bad.append(None)
+        loss = original(self, x, y, *arguments, **options)
+        return loss * (float("nan") if len(bad) == 4 else 1.0)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TextClassifier, "compute_loss", compute_loss)
+        with pytest.raises(ValueError) as raised:
+            train(tmp_path / "out")
+    told = str(raised.value)
+    lines = [int(n) for n in told.split("rows on lines ")[1].split(" of ")[0].split(", ")]
+    assert "gradient of step 4 is" in told
+    assert f"of {train_file}. " in told
+    assert "step-000000003" in told
+    assert len(lines) == 3  # the last batch of the epoch: 18 rows in fives
+    train(tmp_path / "out", on_non_finite="skip")
+
+
+def kill(trials, tmp_path):
+    eager = ["--eager"] if keras.config.backend() == "tensorflow" else []
+    command = [sys.executable, str(STRESS), "--trials", str(trials), *eager]
+    said = tmp_path / "said.json"
+    done = subprocess.run(
+        [*command, "--json", str(said)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(said.read_text())
+
+
+@exact
+def test_killed_five_times(tmp_path):
+    said = kill(5, tmp_path)
+    assert said["trials"] == 5
+    assert said["backend"] == keras.config.backend()
+
+
+@exact
+@pytest.mark.slow
+def test_killed_twenty_times(tmp_path):
+    assert kill(20, tmp_path)["killed while writing"] > 0
