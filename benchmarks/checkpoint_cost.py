@@ -1,11 +1,12 @@
-"""What saving costs: the share of training time that checkpoints take at the default interval.
+"""What saving and guarding cost: the share of training time that both take.
 
 Command:   .venv/bin/python benchmarks/checkpoint_cost.py [--size mini] [--quick]
 Time:      2 minutes for `mini`, 15 for `base`
 
 Compared:  the seconds of a step of masked-language modelling with those of writing a checkpoint
            (weights, optimizer, checksum, fsync) on each backend, taken in turns. The share is what
-           one checkpoint adds to `checkpoint_every` steps.
+           one checkpoint adds to `checkpoint_every` steps. And a step whose update is left out if a
+           gradient is not finite (`GuardedUpdate`) with one that is not guarded.
 Same work: both backends train the same new model on the same random rows. The disk is that of the
            temporary folder (`TMPDIR`).
 """
@@ -21,6 +22,7 @@ import measure
 BATCH = 32
 SEQUENCE_LENGTH = 128
 MASKS = 20
+_GUARDED = ("step", "unguarded")
 
 
 def make_side(size: str, steps: int, folder: str) -> Callable[..., Any]:
@@ -34,14 +36,16 @@ def make_side(size: str, steps: int, folder: str) -> Callable[..., Any]:
     from kerazoo.training.checkpoint import Position, read_checkpoint, write_checkpoint
     from kerazoo.training.optimizer import create_optimizer
 
-    backbone = kerazoo.BertBackbone(
-        **{**named_size("bert", size), "max_sequence_length": SEQUENCE_LENGTH}
-    )
-    task = kerazoo.MaskedLM(backbone)
-    task.compile(create_optimizer(1e-4, 0.01, 1.0, "stop"))
-    task.optimizer.build(task.trainable_variables)
+    def new_task(on_non_finite: str | None) -> Any:
+        sizes = {**named_size("bert", size), "max_sequence_length": SEQUENCE_LENGTH}
+        task = kerazoo.MaskedLM(kerazoo.BertBackbone(**sizes))
+        task.compile(create_optimizer(1e-4, 0.01, 1.0, on_non_finite))
+        task.optimizer.build(task.trainable_variables)
+        return task
+
+    task, unguarded = new_task("stop"), new_task(None)
+    vocabulary = task.backbone.config.vocabulary_size
     draw = np.random.default_rng(0)
-    vocabulary = backbone.config.vocabulary_size
     ids = draw.integers(5, vocabulary, (BATCH, SEQUENCE_LENGTH), dtype="int32")
     features = {
         "token_ids": ids,
@@ -51,19 +55,23 @@ def make_side(size: str, steps: int, folder: str) -> Callable[..., Any]:
     }
     targets = draw.integers(5, vocabulary, (BATCH, MASKS), dtype="int32")
 
-    def answer() -> dict[str, float]:
+    def seconds_of_step(task: Any) -> float:
         began = time.perf_counter()
         for _ in range(steps):
             loss = task.train_on_batch(features, targets, np.ones_like(targets, "float32"))
         float(loss[0])
-        trained = time.perf_counter()
+        return (time.perf_counter() - began) / steps
+
+    def answer() -> dict[str, float]:
+        said = {"unguarded": seconds_of_step(unguarded), "step": seconds_of_step(task)}
         variables = [*task.variables, *task.optimizer.variables]
+        began = time.perf_counter()
         file = write_checkpoint(Path(folder), Position(steps, []), variables, finite=len(variables))
         written = time.perf_counter()
         read_checkpoint(Path(folder))
         return {
-            "step": (trained - began) / steps,
-            "checkpoint": written - trained,
+            **said,
+            "checkpoint": written - began,
             "read": time.perf_counter() - written,
             "megabytes": file.stat().st_size / 1e6,
         }
@@ -104,6 +112,7 @@ def main() -> None:
             {
                 "backend": name,
                 "step, ms": 1000 * middle["step"],
+                "× unguarded": measure.ratio(*([a[key] for a in said] for key in _GUARDED)),
                 "checkpoint, ms": 1000 * middle["checkpoint"],
                 "read and verify, ms": 1000 * middle["read"],
                 "MB": middle["megabytes"],
