@@ -84,6 +84,8 @@ def train_small(folder: Path, output: Path) -> None:
     model.compile(create_optimizer(0.01, on_non_finite="stop"), "mse", metrics=["mae"])
     run = UnfinishedRun(output, resume=True)
     run.begin(SETTINGS)
+    if run.is_complete:
+        return
 
     def fit(part: Any, **options: Any) -> None:
         batches = RowOrder(3, part.first_step).batches((rows, targets), 5)

@@ -14,7 +14,7 @@ from kerazoo.training.config import FinetuneConfig
 from kerazoo.training.forms.base import Form
 from kerazoo.training.forms.registry import form_of
 from kerazoo.training.progress import SILENT, Progress
-from kerazoo.training.run_folder import TrainingResult, write_run
+from kerazoo.training.run_folder import TrainingResult, read_result, write_run
 from kerazoo.training.unfinished_run import UnfinishedRun
 
 
@@ -68,7 +68,6 @@ def finetune(
     form.check(*tables, config)
     arguments = form.task_arguments(tables[0], config)
     began = time.perf_counter()
-    task = _load_task(task_name, preset, arguments, config, progress)
     described = {"task": task_name, "preset": preset, "train": train, "validation": validation}
     run.begin(
         {
@@ -78,7 +77,11 @@ def finetune(
             **dataclasses.asdict(config),
         }
     )
+    if run.is_complete:
+        progress.say("The run is complete already.")
+        return read_result(run.output)
     with run.kept_if_saved(progress.say):
+        task = _load_task(task_name, preset, arguments, config, progress)
         truncated = _count_truncated(form, task, tables, progress)
         epochs = _fit(form, task, tables, run, config, callbacks, progress)
         metrics = {

@@ -17,7 +17,7 @@ from kerazoo.training.pretrain_data import PretrainData
 from kerazoo.training.pretrain_loop import train_steps
 from kerazoo.training.pretrain_task import family_of_size, load_task, new_task
 from kerazoo.training.progress import SILENT, Progress
-from kerazoo.training.run_folder import TrainingResult, write_run
+from kerazoo.training.run_folder import TrainingResult, read_result, write_run
 from kerazoo.training.tensorboard_logs import tensorboard_callback
 from kerazoo.training.unfinished_run import UnfinishedRun
 
@@ -82,7 +82,6 @@ def pretrain(
     tokenizer = source.tokenizer(preset, vocabulary, lowercase)
     settings = source.row_settings(_is_causal(preset, size), config)
     rows, measured = _open_rows(source, own, tokenizer, settings, config, progress)
-    task = _make_task(preset, size, settings, tokenizer, config, progress)
     described = {
         "preset": preset,
         "size": size,
@@ -97,8 +96,12 @@ def pretrain(
             **dataclasses.asdict(config),
         }
     )
-    what = (task, rows, measured, run, config, callbacks, progress)
+    if run.is_complete:
+        progress.say("The run is complete already.")
+        return read_result(run.output)
     with run.kept_if_saved(progress.say):
+        task = _make_task(preset, size, settings, tokenizer, config, progress)
+        what = (task, rows, measured, run, config, callbacks, progress)
         history = train_steps(*what, evaluate_first=preset is not None)
     metrics = {
         "task": task.task_name,

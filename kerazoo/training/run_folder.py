@@ -4,12 +4,14 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+from kerazoo.conversion.json_file import read_json_object
 from kerazoo.training.plain_json import plain_json
 from kerazoo.training.settings import Settings
 
 METRICS_FILE = "metrics.json"
 CONFIG_FILE = "training_config.json"
 HISTORY_FILE = "history.jsonl"
+RUN_FILE = "run.json"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,12 +19,22 @@ class TrainingResult:
     """What a run gave.
 
     Attributes:
-        folder: the folder with the preset, metrics.json, training_config.json and history.jsonl.
+        folder: the folder with the preset, metrics.json, training_config.json, history.jsonl and
+            run.json, what the run was begun with.
         metrics: what metrics.json holds.
     """
 
     folder: Path
     metrics: dict[str, Any]
+
+
+def read_result(folder: Path) -> TrainingResult:
+    """Return what a complete run gave.
+
+    Raises:
+        ValueError: if metrics.json is damaged.
+    """
+    return TrainingResult(folder, read_json_object(folder / METRICS_FILE))
 
 
 def write_run(task: Any, metrics: dict[str, Any], config: Settings, folder: Path) -> None:

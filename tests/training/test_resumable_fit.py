@@ -86,8 +86,8 @@ def train(presets, train_file, monkeypatch):
                 *(task_name, preset, train_file, train_file, output, config),
                 resume=True,
             )
-        task = kept["task"]
-        state = [*task.variables, *task.optimizer.variables]
+        task = kept.get("task")
+        state = [] if task is None else [*task.variables, *task.optimizer.variables]
         values = {f"{i} {v.name}": keras.ops.convert_to_numpy(v) for i, v in enumerate(state)}
         times = ("seconds", "waiting_share")
         epochs = result.metrics["epochs"]
@@ -212,6 +212,9 @@ def test_another_setting_is_refused_and_one_of_saving_is_not(train, monkeypatch,
     with pytest.raises(ValueError, match=r"only checkpoint_every.*Received: batch_size=6 instead"):
         train(tmp_path / "out", batch_size=6)
     train(tmp_path / "out", checkpoint_every=1, keep_checkpoints=1)
+    monkeypatch.setattr(TextClassifier, "fit", fail)  # a complete run is not trained again
+    _, epochs = train(tmp_path / "out")
+    assert [epoch["step"] for epoch in epochs] == [4, 8]
 
 
 @pytest.mark.tensorflow

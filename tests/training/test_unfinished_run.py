@@ -1,3 +1,5 @@
+import os
+
 import pytest
 
 from kerazoo.training.checkpoint import Position, write_checkpoint
@@ -92,7 +94,40 @@ def test_what_a_killed_process_left_is_removed(begun):
     assert not part.exists()
 
 
-def test_a_finished_run_has_no_trace(begun):
+def test_a_complete_run_says_what_it_was_begun_with(begun):
     (begun.output / "config.json").write_text("model")
     begun.finish()
-    assert [path.name for path in begun.output.iterdir()] == ["config.json"]
+    assert sorted(path.name for path in begun.output.iterdir()) == ["config.json", "run.json"]
+    again = UnfinishedRun(begun.output, resume=True)
+    again.begin({"seed": 3, "data": ["a"]})
+    assert again.is_complete
+    with pytest.raises(ValueError, match="seed=4 instead of 3"):
+        UnfinishedRun(begun.output, resume=True).begin({"seed": 4, "data": ["a"]})
+    with pytest.raises(FileExistsError, match="something at the output path"):
+        UnfinishedRun(begun.output, resume=False)
+
+
+def test_killed_while_a_complete_run_was_tidied_up(begun):
+    (begun.folder / "step-000000004.safetensors").touch()
+    os.replace(begun.folder / "run.json", begun.output / "run.json")
+    again = UnfinishedRun(begun.output, resume=True)
+    again.begin({"seed": 3, "data": ["a"]})
+    assert again.is_complete
+    assert not again.folder.exists()
+
+
+@pytest.mark.parametrize("resume", [True, False])
+def test_killed_before_the_first_file(tmp_path, resume):
+    (tmp_path / "out" / ".unfinished").mkdir(parents=True)
+    (tmp_path / "out" / ".unfinished" / "run.json.77").touch()
+    run = UnfinishedRun(tmp_path / "out", resume)
+    run.begin({"seed": 3})
+    assert not run.is_resumed
+    assert UnfinishedRun(tmp_path / "out", resume=True).is_resumed
+
+
+def test_checkpoints_of_an_unknown_run_are_left_as_they_are(begun):
+    (begun.folder / "step-000000004.safetensors").touch()
+    (begun.folder / "run.json").unlink()
+    with pytest.raises(FileExistsError, match="something at the output path"):
+        UnfinishedRun(begun.output, resume=True)
