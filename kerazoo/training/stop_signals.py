@@ -12,9 +12,9 @@ _SAME_SECONDS = 1.0
 class StopSignals:
     """Notes SIGTERM and SIGINT while the block runs, where they would end the process at once.
 
-    A second one is not waited for, unless it comes within a second: `timeout` and schedulers send it
-    to a process and to its group, so it comes twice. Outside the main thread, where Python allows no handlers,
-    nothing is noted.
+    A second one is not waited for, unless it comes within a second: `timeout` and schedulers send
+    it to a process and to its group, so it comes twice. Outside the main thread, where Python
+    allows no handlers, nothing is noted.
 
     Attributes:
         received: int, the signal; None if there was none.
