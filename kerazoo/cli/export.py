@@ -17,6 +17,8 @@ _EXAMPLES: dict[str, Any] = {
     "text-classification": "some text",
     "text-similarity": {"text": "some text", "text_pair": "another"},
     "multiple-choice": {"context": "some text", "question": "", "choices": ["one", "another"]},
+    "extractive-qa": {"question": "a question?", "context": "some text"},
+    "token-classification": "some text",
     "masked-lm": "some [MASK] text",
     "bert-pretraining": "some [MASK] text",
     "causal-lm": "some text",

@@ -47,6 +47,8 @@ def one_sentence(error: Exception) -> str:
         return causes[-1]
     if wrapped := _IN_A_LAYER.match(message):
         return wrapped[1]
+    if isinstance(error, ModuleNotFoundError) and error.name is None:
+        return message  # kerazoo's own, which says how to install it
     if isinstance(error, (ValueError, OSError)) and message and "\n\n" not in message:
         return message
     first = message.split("\n\n")[0].strip()

@@ -78,6 +78,32 @@ def multiple_choice(**options: Any) -> None:
     _run("multiple-choice", **options)
 
 
+@_training_command("extractive-qa", "Questions: .json (SQuAD, CMRC 2018), .jsonl.")
+def extractive_qa(**options: Any) -> None:
+    """Train to find the part of a passage that answers a question.
+
+    Files are SQuAD's JSON, v1 or v2, CMRC 2018's, or JSON lines with context, question and answers,
+    or answer and answer_start (in characters); each answer is checked against its context. Long
+    passages are read in overlapping windows. DIR receives the model, metrics.json and
+    training_config.json.
+    """
+    _run("extractive-qa", **options)
+
+
+@_training_command(
+    "token-classification", "Words with tags: .conll, .tsv, .txt, .jsonl; texts with spans: .jsonl."
+)
+def token_classification(**options: Any) -> None:
+    """Train a tag for each word, such as which entity it belongs to.
+
+    Files have a word and its tag a line, in the first and the last column, and a blank line between
+    sentences; or they are JSON lines with words and tags, or with text and entities (start, end,
+    type, in characters). Long texts are read in overlapping windows. DIR receives the model,
+    metrics.json and training_config.json.
+    """
+    _run("token-classification", **options)
+
+
 @_training_command("masked-lm", "Texts: .txt (one a line), or text of .tsv, .csv, .jsonl.")
 def masked_lm(**options: Any) -> None:
     """Go on with masked-language modelling, on texts of your own.

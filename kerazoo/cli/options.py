@@ -9,6 +9,7 @@ import click
 from kerazoo.cli.failure import DEBUG
 from kerazoo.cli.settings_options import OptionTable, options_of, settings_of
 from kerazoo.data.prepare_settings import MASKINGS
+from kerazoo.data.tag_schemes import BIO, TAG_SCHEMES
 from kerazoo.training.config import (
     CLASS_WEIGHTS,
     POOLINGS,
@@ -70,6 +71,15 @@ _SETTINGS: OptionTable = {
         float,
         "Share of tokens that are masked. [default: the checkpoint's, else 0.15]",
     ),
+    "stride": (
+        int,
+        "Tokens from one window of a long text to the next. [default: 128, or half of the room]",
+    ),
+    "strict": (bool, "Fail at a bad row; else it is left out and counted."),
+    "tag_scheme": (click.Choice(TAG_SCHEMES), "How the files mark entities."),
+    "crf": (bool, "Score whole sequences of tags. [default: the checkpoint's, else no]"),
+    "ban_illegal_moves": (bool, "Let the CRF give no I- behind no entity of its type."),
+    "label_all_pieces": (bool, "Train all tokens of a word, not the first one alone."),
     "validation_fraction": (float, "Share of rows held out if there is no --validation."),
     "checkpoint_every": (int, "Steps between two checkpoints; 0 writes none on the way."),
     "keep_checkpoints": (int, "So many of the last checkpoints stay, and the best."),
@@ -129,6 +139,17 @@ def batch_size_option(command: Callable[..., Any]) -> Callable[..., Any]:
         default=FinetuneConfig.batch_size,
         show_default=True,
         help="Rows computed together.",
+    )(command)
+
+
+def tag_scheme_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--tag-scheme` to a command that does not train."""
+    return click.option(
+        "--tag-scheme",
+        type=click.Choice(TAG_SCHEMES),
+        default=BIO,
+        show_default=True,
+        help="How a file marks entities.",
     )(command)
 
 

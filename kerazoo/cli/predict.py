@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kerazoo.cli.answer_in_context import answer_in_context, is_answer_in_context
+from kerazoo.cli.entities_in_text import entities_in_text, has_entities_in_text
 from kerazoo.cli.options import (
     batch_size_option,
     debug_option,
@@ -24,11 +26,14 @@ if TYPE_CHECKING:
 @click.argument("model")
 @click.option("--text", "texts", multiple=True, help="A text; may be repeated.")
 @click.option("--text-pair", "pairs", multiple=True, help="The second text of each --text.")
+@click.option("--question", "questions", multiple=True, help="A question; may be repeated.")
+@click.option("--context", help="The passage that answers every --question.")
 @click.option(
     "--input",
     "source",
     metavar="FILE",
-    help="Texts: .tsv, .csv, .jsonl, .txt (a text a line), -. Choices: .jsonl, -.",
+    help="Texts: .tsv, .csv, .jsonl, .txt (a text a line), -. Choices: .jsonl, -. Questions about "
+    "passages: .json (SQuAD, CMRC 2018), .jsonl, -. Words: .conll (a word a line), .jsonl, -.",
 )
 @generation_options
 @batch_size_option
@@ -38,6 +43,8 @@ def predict(
     model: str,
     texts: tuple[str, ...],
     pairs: tuple[str, ...],
+    questions: tuple[str, ...],
+    context: str | None,
     source: str | None,
     batch_size: int,
     quiet: bool,
@@ -46,11 +53,14 @@ def predict(
     """Answer texts with MODEL, a preset or a SavedModel.
 
     Each answer is a line of JSON: the text and what the model says of it. A language model
-    continues texts; on a terminal one --text is continued as plain text, word by word. A SavedModel
-    is answered with TensorFlow and TensorFlow Text alone.
+    continues texts; on a terminal one --text is continued as plain text, word by word. Answers to
+    questions about passages, and entities, are marked in their texts on a terminal. A SavedModel is
+    answered with TensorFlow and TensorFlow Text alone.
     """
-    if (source is None) == (not texts):
+    if (source is not None) + bool(texts) + bool(questions) != 1:
         raise click.UsageError("Give texts with --text, or a file with --input.")
+    if bool(questions) != (context is not None):
+        raise click.UsageError("--question needs --context, the passage that answers it.")
     if source is not None and pairs:
         raise click.UsageError("--text-pair belongs to --text; a file has the column text_pair.")
     if pairs and len(pairs) != len(texts):
@@ -61,12 +71,25 @@ def predict(
     from kerazoo.training.progress import Progress
 
     settings = generation_settings(generation)
-    if source is None and len(texts) == 1 and not pairs and sys.stdout.isatty():
+    if len(texts) == 1 and not pairs and _on_terminal():
         if _streamed(model, texts[0], settings):
             return
-    rows = source if source is not None else _rows_of(texts, pairs)
+    rows = source or (
+        _rows_of({"text": texts, "text_pair": pairs})
+        if texts
+        else _rows_of({"question": questions, "context": (context or "",) * len(questions)})
+    )
     for answer in run(model, rows, batch_size, Progress(quiet), settings):
-        click.echo(json.dumps(answer, ensure_ascii=False))
+        if _on_terminal() and is_answer_in_context(answer):
+            click.echo(answer_in_context(answer))
+        elif _on_terminal() and has_entities_in_text(answer):
+            click.echo(entities_in_text(answer))
+        else:
+            click.echo(json.dumps(answer, ensure_ascii=False))
+
+
+def _on_terminal() -> bool:
+    return sys.stdout.isatty()
 
 
 def _streamed(model: str, text: str, settings: "GenerationSettings | None") -> bool:
@@ -78,7 +101,7 @@ def _streamed(model: str, text: str, settings: "GenerationSettings | None") -> b
         return False
     from kerazoo.training.preset_predictor import PresetPredictor
 
-    (row,) = _rows_of((text,), ())
+    (row,) = _rows_of({"text": (text,)})
     for piece in PresetPredictor.from_preset(model, settings).stream(row.values["text"]):
         click.echo(piece, nl=False)
         sys.stdout.flush()
@@ -86,13 +109,17 @@ def _streamed(model: str, text: str, settings: "GenerationSettings | None") -> b
     return True
 
 
-def _rows_of(texts: tuple[str, ...], pairs: tuple[str, ...]) -> Iterator["Row"]:
-    """Return the texts of the command line as rows."""
-    from kerazoo.axes import TEXT, TEXT_PAIR
+def _rows_of(columns: dict[str, tuple[str, ...]]) -> Iterator["Row"]:
+    """Return the texts of the command line as rows; columns without any are left out.
+
+    Args:
+        columns: the texts by the names of their options, with "_" for "-".
+    """
     from kerazoo.data.row import Row
 
-    for number, text in enumerate(texts, start=1):
-        values = {TEXT: text, TEXT_PAIR: pairs[number - 1]} if pairs else {TEXT: text}
+    given = {name: texts for name, texts in columns.items() if texts}
+    for number, row in enumerate(zip(*given.values(), strict=True), start=1):
+        values = dict(zip(given, row, strict=True))
         for name, value in values.items():
             try:
                 value.encode()

@@ -47,6 +47,7 @@ _DENSE_LAYERS = (
 _HEAD_DENSE_LAYER = ("cls.predictions.transform.dense", "masked_lm/dense")
 _HEAD_LAYER_NORM = ("cls.predictions.transform.LayerNorm", "masked_lm/layer_norm")
 _CLASSES = "the two classes of next-sentence prediction"
+_SPAN = "the two scores of an answer's start and end"
 
 DECODER = "cls.predictions.decoder"
 OUTPUT_BIAS = "cls.predictions.bias"
@@ -98,6 +99,8 @@ def _huggingface_head_rules() -> list[Rule]:
         Rule(OUTPUT_BIAS, "masked_lm/bias", fields=("vocab_size",)),
         Rule("cls.seq_relationship.weight", "next_sentence/kernel", True, (_H, _CLASSES)),
         Rule("cls.seq_relationship.bias", "next_sentence/bias", fields=(_CLASSES,)),
+        Rule("qa_outputs.weight", "span_head/dense/kernel", True, (_H, _SPAN)),
+        Rule("qa_outputs.bias", "span_head/dense/bias", fields=(_SPAN,)),
     ]
 
 
@@ -115,6 +118,9 @@ def _google_head_rules() -> list[Rule]:
         Rule("cls/predictions/output_bias", "masked_lm/bias", fields=("vocab_size",)),
         Rule("cls/seq_relationship/output_weights", "next_sentence/kernel", True, (_H, _CLASSES)),
         Rule("cls/seq_relationship/output_bias", "next_sentence/bias", fields=(_CLASSES,)),
+        # What Google's run_squad.py adds.
+        Rule("cls/squad/output_weights", "span_head/dense/kernel", True, (_H, _SPAN)),
+        Rule("cls/squad/output_bias", "span_head/dense/bias", fields=(_SPAN,)),
     ]
 
 

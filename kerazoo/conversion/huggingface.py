@@ -13,7 +13,12 @@ from kerazoo.conversion.huggingface_config import CONFIG_FILE, huggingface_confi
 from kerazoo.conversion.huggingface_tokenizer import check_vocabulary_fits
 from kerazoo.conversion.loading import model_variables
 from kerazoo.conversion.model_type import ModelType
-from kerazoo.conversion.model_types import BERT, TEXT_CLASSIFICATION, model_type_to_write
+from kerazoo.conversion.model_types import (
+    BERT,
+    TEXT_CLASSIFICATION,
+    WITH_LABELS,
+    model_type_to_write,
+)
 from kerazoo.conversion.name_map import NameMap, Rule
 from kerazoo.conversion.new_folder import new_folder
 from kerazoo.conversion.tokenizer_kinds import (
@@ -46,7 +51,8 @@ def save_huggingface(
         folder: where to write; it must not exist, or be empty.
         tokenizer: the tokenizer, or a dict of the arguments of a `WordPieceTokenizer`; None writes
             none.
-        labels: the label names of a text classifier; those of another task are not written.
+        labels: the label names of a classifier of texts or tokens; those of another task are not
+            written.
         head_dropout: dropout rate before its head; None means that of the backbone.
         family: the backbone's family, "bert" or "gpt".
         task_name: the task's name; None is a text classifier if there are labels, else a bare
@@ -60,7 +66,7 @@ def save_huggingface(
     fields = config if isinstance(config, Mapping) else dataclasses.asdict(config)
     if task_name is None and labels is not None:
         task_name = TEXT_CLASSIFICATION
-    labels = labels if task_name == TEXT_CLASSIFICATION else None
+    labels = labels if task_name in WITH_LABELS else None
     if head_dropout == fields["dropout"]:
         head_dropout = None
     files: dict[str, str] = {}

@@ -9,6 +9,7 @@ from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.model_type import ConfigTable, ModelType
 from kerazoo.conversion.model_types import (
     TEXT_CLASSIFICATION,
+    WITH_LABELS,
     model_type_of,
     model_type_to_write,
 )
@@ -122,21 +123,22 @@ def read_task(folder: Path) -> str | None:
 
 
 def read_labels(folder: Path) -> list[str] | None:
-    """Return the label names of a text classifier in the order of its classes.
+    """Return the label names of a classifier of texts or of tokens in the order of its classes.
 
     Returns:
-        The names; None if the folder holds no text classifier that kerazoo has.
+        The names; None if the folder holds no classifier that kerazoo has.
 
     Raises:
         ValueError: if `id2label` is not numbered 0, 1, 2, …, or the head is no single-label
             classifier.
     """
-    if read_task(folder) != TEXT_CLASSIFICATION:
+    task_name = read_task(folder)
+    if task_name not in WITH_LABELS:
         return None
     path = folder / CONFIG_FILE
     config = read_json_object(path)
     kind = config.get("problem_type") or "single_label_classification"
-    if kind != "single_label_classification":
+    if task_name == TEXT_CLASSIFICATION and kind != "single_label_classification":
         raise ValueError(
             f"{path}: kerazoo's text classifier chooses one label for each text. "
             f"Received: problem_type={kind!r}"
@@ -172,7 +174,7 @@ def huggingface_config(
 
     Args:
         fields: the fields of the backbone's config dataclass.
-        labels: label names of a text classifier; None for any other model.
+        labels: label names of a classifier of texts or tokens; None for any other model.
         head_dropout: dropout rate before its head; None means that of the hidden layers.
         special_token_ids: `pad_token_id` and the like.
         family: the backbone's family.
@@ -199,7 +201,8 @@ def huggingface_config(
     config["dtype"] = config["torch_dtype"] = "float32"
     if labels is not None:
         config["classifier_dropout"] = head_dropout
-        config["problem_type"] = "single_label_classification"
+        if task_name == TEXT_CLASSIFICATION:
+            config["problem_type"] = "single_label_classification"
         config["id2label"] = {str(number): label for number, label in enumerate(labels)}
         config["label2id"] = {label: number for number, label in enumerate(labels)}
     return config

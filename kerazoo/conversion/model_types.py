@@ -13,6 +13,11 @@ CAUSAL_LM = "causal-lm"
 MASKED_LM = "masked-lm"
 NEXT_SENTENCE = "next-sentence"
 BERT_PRETRAINING = "bert-pretraining"
+EXTRACTIVE_QA = "extractive-qa"
+TOKEN_CLASSIFICATION = "token-classification"
+
+WITH_LABELS = (TEXT_CLASSIFICATION, TOKEN_CLASSIFICATION)
+"""The tasks whose classes have names in `config.json`."""
 
 _ACTIVATIONS = {
     "gelu": "gelu",
@@ -27,6 +32,8 @@ _BERT_ARCHITECTURES: dict[str | None, str] = {
     MASKED_LM: "BertForMaskedLM",
     NEXT_SENTENCE: "BertForNextSentencePrediction",
     BERT_PRETRAINING: "BertForPreTraining",
+    EXTRACTIVE_QA: "BertForQuestionAnswering",
+    TOKEN_CLASSIFICATION: "BertForTokenClassification",
 }
 _NO_CROSS_ATTENTION = ("add_cross_attention", False, "has no cross-attention")
 _GPT_FIELDS = {

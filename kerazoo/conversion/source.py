@@ -10,7 +10,7 @@ from kerazoo.conversion.huggingface_tensors import open_huggingface
 from kerazoo.conversion.huggingface_tokenizer import check_vocabulary_fits
 from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.loading import Checkpoint, load_weights, model_variables
-from kerazoo.conversion.model_types import BERT, TEXT_CLASSIFICATION
+from kerazoo.conversion.model_types import BERT, WITH_LABELS
 from kerazoo.conversion.report import LoadReport
 
 KERAZOO = "kerazoo"
@@ -87,14 +87,15 @@ class CheckpointSource:
         Args:
             task_name: the task's name, for example "text-classification".
         """
-        labels = self.labels() if task_name == TEXT_CLASSIFICATION else None
+        has_labels = task_name in WITH_LABELS and task_name == self.task_name()
+        labels = self.labels() if has_labels else None
         if labels is None:
             return {}
         dropout = self.head_dropout()
         return {"labels": labels, **({} if dropout is None else {"dropout": dropout})}
 
     def labels(self) -> list[str] | None:
-        """Return the label names of a text classifier; None if this is none, or has no names."""
+        """Return the label names of a classifier; None if this is none, or has no names."""
         if self.format == GOOGLE_TF1:
             return None
         return huggingface_config.read_labels(self._foreign_folder())

@@ -85,9 +85,17 @@ def corpus_files(corpus: Sequence[str]) -> list[str]:
 
 
 def _files_in(folder: Path) -> list[str]:
+    found = sorted(folder.rglob("*"))
+    for shard in (path for path in found if path.suffix == ".tfrecord"):
+        # The only text in a folder of shards is their vocabulary.
+        raise ValueError(
+            f"The folder holds shards, {shard.name} in {str(shard.parent)!r}, and is read as text. "
+            "Name one complete folder of `kerazoo prepare` (its manifest.json is written last), or "
+            f"texts. Received: {str(folder)!r}"
+        )
     files = [
         path
-        for path in sorted(folder.rglob("*"))
+        for path in found
         if path.is_file() and not _is_hidden(path.relative_to(folder)) and _is_text(path)
     ]
     if not files:

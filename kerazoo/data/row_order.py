@@ -63,8 +63,8 @@ class RowOrder:
 
 
 def row_count(columns: Any) -> int:
-    """Return how many rows a structure of tensors has, at least one."""
-    return max(int(tf.nest.flatten(columns)[0].shape[0]), 1)
+    """Return how many rows a structure of tensors has."""
+    return int(tf.nest.flatten(columns)[0].shape[0])
 
 
 def steps_of_epoch(rows: int, batch_size: int) -> int:

@@ -8,6 +8,8 @@ from typing import Any
 
 from kerazoo.data.row import Row
 
+_SHOWN = 3
+
 
 @dataclass(frozen=True)
 class Table:
@@ -17,11 +19,15 @@ class Table:
         path: the file, as messages call it.
         columns: the values by column name; all columns are of one length.
         lines: the line of the file on which each row begins.
+        unit: what `lines` counts, if not lines: the questions of a JSON file.
+        skipped: what was wrong with each row that was left out.
     """
 
     path: str
     columns: dict[str, list[Any]]
     lines: list[int]
+    unit: str = "line"
+    skipped: tuple[str, ...] = ()
 
     @classmethod
     def from_rows(cls, path: str, rows: Iterable[Row]) -> "Table":
@@ -52,10 +58,19 @@ class Table:
 
     def where(self, index: int) -> str:
         """Return the place of row `index` for a message: the file and the line."""
-        return f"{self.path}, line {self.lines[index]}"
+        return f"{self.path}, {self.unit} {self.lines[index]}"
+
+    def skipped_note(self) -> str | None:
+        """Return a sentence on the rows that were left out, with the first ones; None if none."""
+        if not self.skipped:
+            return None
+        shown = " ".join(self.skipped[:_SHOWN]) + (" …" if len(self.skipped) > _SHOWN else "")
+        total = len(self) + len(self.skipped)
+        return f"{self.path}: {len(self.skipped)} of {total} rows are left out. {shown}"
 
     def take(self, indices: Iterable[int]) -> "Table":
         """Return the rows with these indices, in this order."""
         chosen = list(indices)
         columns = {name: [values[i] for i in chosen] for name, values in self.columns.items()}
-        return Table(self.path, columns, [self.lines[i] for i in chosen])
+        lines = [self.lines[i] for i in chosen]
+        return Table(self.path, columns, lines, self.unit)

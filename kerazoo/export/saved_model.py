@@ -93,6 +93,7 @@ def _write_extra(task: Any, folder: Path) -> None:
         "labels": getattr(task, "labels", None),
         "pairs": task.pairs,
         "sequence_length": task.preprocessor.sequence_length,
+        "word_separator": getattr(task.preprocessor, "word_separator", None),
         "parameters": task.count_params(),
         "versions": {
             "kerazoo": kerazoo.__version__,

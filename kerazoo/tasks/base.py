@@ -14,12 +14,12 @@ from kerazoo.axes import TEXT_PAIR
 from kerazoo.conversion.new_folder import updated_folder
 from kerazoo.conversion.report import LoadReport
 from kerazoo.conversion.source import CheckpointSource
-from kerazoo.data.row_order import RowOrder, steps_of_epoch
+from kerazoo.data.row_order import RowOrder, row_count, steps_of_epoch
 from kerazoo.preprocessing.base import Preprocessor
 from kerazoo.tasks.preset import load_task
 from kerazoo.tasks.raw_inputs import (
-    DEFAULT_BATCH_SIZE,
     batched,
+    checked_batch_size,
     feature_columns,
     is_raw_text,
     label_column,
@@ -32,9 +32,6 @@ from kerazoo.tasks.serving_signature import ServingSignature
 # branches meet; so this class has no Keras base of its own, and goes before one of KerasHub's. It
 # calls that one's methods, hence Any.
 _TaskBase: Any = object
-
-
-_QUIET = ({"verbose": 0}, {"verbose": False})
 
 
 class Task(_TaskBase):
@@ -194,7 +191,7 @@ class Task(_TaskBase):
         if columns is not None:
             if self.needs_labels and (y is None or len(y) == 0):
                 raise ValueError(f"Training needs texts with labels. Received: y={y!r}")
-            if _row_count(columns) == 0:
+            if row_count(columns) == 0:
                 raise ValueError("Training needs texts. Received: no rows")
             if validation_split and validation_data is None:
                 (columns, y, sample_weight), (x_held, y_held, weight_held) = split_off(
@@ -206,7 +203,7 @@ class Task(_TaskBase):
             self._say_truncated(columns)
             x = batched(columns, y, sample_weight, batch_size, shuffle)
             if order is not None:
-                steps = steps_of_epoch(_row_count(columns), batch_size or DEFAULT_BATCH_SIZE)
+                steps = steps_of_epoch(row_count(columns), checked_batch_size(batch_size))
                 kwargs.setdefault("steps_per_epoch", steps)
             y = sample_weight = batch_size = validation_split = None
         elif order is not None:
@@ -250,11 +247,11 @@ class Task(_TaskBase):
         """Compute outputs; like `keras.Model.predict`, on raw texts too. No texts give no rows."""
         columns, _ = self._in_memory(x, None)
         if columns is not None:
-            if _row_count(columns) == 0:
+            if row_count(columns) == 0:
                 return self.no_rows()
             self._say_truncated(columns)
-            is_one_batch = _row_count(columns) <= (batch_size or DEFAULT_BATCH_SIZE)
-            if is_one_batch and kwargs in _QUIET and self._is_on_one_device():
+            is_one_batch = row_count(columns) <= checked_batch_size(batch_size)
+            if is_one_batch and kwargs == {"verbose": 0} and self._is_on_one_device():
                 return self.predict_on_batch(columns)  # a dataset takes longer than the answers
             x, batch_size = batched(columns, None, None, batch_size, shuffle=False), None
         return super().predict(x=x, batch_size=batch_size, **kwargs)
@@ -308,6 +305,18 @@ class Task(_TaskBase):
             ValueError: if the texts are not what the task reads; the message names the row.
         """
         return text_columns(x) if is_raw_text(x) else None
+
+    def raw_targets(self, y: Any, columns: dict[str, Any]) -> Any:
+        """Return what texts in memory are to be learnt with: of most tasks a label each.
+
+        Args:
+            y: what the user passed.
+            columns: the texts, from `raw_columns`.
+
+        Raises:
+            ValueError: if it does not belong to the texts, or the task does not know it.
+        """
+        return self.raw_labels(y, row_count(columns))
 
     def raw_labels(self, y: Any, rows: int) -> tf.Tensor:
         """Return labels in memory as the loss takes them.
@@ -363,7 +372,7 @@ class Task(_TaskBase):
             return feature_columns(x), y
         columns = self.raw_columns(x)
         if columns is not None and y is not None:
-            y = self.raw_labels(y, _row_count(columns))
+            y = self.raw_targets(y, columns)
         return columns, y
 
     def _validation_dataset(self, data: Any, batch_size: int | None) -> Any:
@@ -381,12 +390,8 @@ class Task(_TaskBase):
         count = self.preprocessor.count_truncated(columns)
         if count:
             warnings.warn(
-                f"{count} of {_row_count(columns)} texts are longer than "
+                f"{count} of {row_count(columns)} texts are longer than "
                 f"{self.preprocessor.sequence_length} tokens and were truncated. Raise the "
                 "preprocessor's `sequence_length` to read more of them.",
                 stacklevel=3,
             )
-
-
-def _row_count(columns: Any) -> int:
-    return int(tf.nest.flatten(columns)[0].shape[0])

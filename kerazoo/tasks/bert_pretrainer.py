@@ -17,6 +17,11 @@ from kerazoo.axes import (
 )
 from kerazoo.preprocessing.bert_pretrainer import BertPretrainerPreprocessor
 from kerazoo.tasks.bert_pretrainer_signatures import bert_pretrainer_signatures
+from kerazoo.tasks.compile_defaults import (
+    default_jit_compile,
+    default_optimizer,
+    weighted_cross_entropy,
+)
 from kerazoo.tasks.masked_words_task import MaskedWordsTask, sequence_output
 from kerazoo.tasks.next_sentence import NEXT_SENTENCE_LABELS
 from kerazoo.tasks.pooled_output import train_pooler
@@ -109,26 +114,17 @@ class BertPretrainer(MaskedWordsTask, keras_nlp.models.MaskedLM):
             **kwargs: further arguments of `keras.Model.compile`.
         """
         outputs = (MASKED_LM, NEXT_SENTENCE)
-        if optimizer == "auto":
-            optimizer = keras.optimizers.Adam(5e-5)
         if loss == "auto":
-            loss = {
-                key: keras.losses.SparseCategoricalCrossentropy(
-                    from_logits=True, reduction="mean_with_sample_weight"
-                )
-                for key in outputs
-            }
+            loss = {key: weighted_cross_entropy() for key in outputs}
         if weighted_metrics == "auto":
             weighted_metrics = {
                 key: [keras.metrics.SparseCategoricalAccuracy(name="accuracy")] for key in outputs
             }
-        if jit_compile == "auto" and keras.config.backend() == "tensorflow":
-            jit_compile = False
         super().compile(
-            optimizer=optimizer,
+            optimizer=default_optimizer(optimizer),
             loss=loss,
             weighted_metrics=weighted_metrics,
-            jit_compile=jit_compile,
+            jit_compile=default_jit_compile(jit_compile),
             **kwargs,
         )
 

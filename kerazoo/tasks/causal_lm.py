@@ -17,6 +17,11 @@ from kerazoo.metrics.perplexity import Perplexity
 from kerazoo.preprocessing.causal_lm import CausalLMPreprocessor
 from kerazoo.tasks.base import Task
 from kerazoo.tasks.causal_lm_signatures import causal_lm_signatures
+from kerazoo.tasks.compile_defaults import (
+    default_jit_compile,
+    default_optimizer,
+    weighted_cross_entropy,
+)
 from kerazoo.tasks.preprocessor_checks import check_row_length, check_vocabulary_size
 from kerazoo.tasks.serving_signature import ServingSignature
 
@@ -105,26 +110,20 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
                 False hold for both.
             **kwargs: further arguments of `keras.Model.compile`.
         """
-        if optimizer == "auto":
-            optimizer = keras.optimizers.Adam(5e-5)
         if loss == "auto":
-            loss = keras.losses.SparseCategoricalCrossentropy(
-                from_logits=True, reduction="mean_with_sample_weight"
-            )
+            loss = weighted_cross_entropy()
         if weighted_metrics == "auto":
             weighted_metrics = [
                 keras.metrics.SparseCategoricalAccuracy(name="accuracy"),
                 Perplexity(),
             ]
         self._compiles_generation = jit_compile is not False
-        if jit_compile == "auto" and keras.config.backend() == "tensorflow":
-            jit_compile = False
         super().compile(
-            optimizer=optimizer,
+            optimizer=default_optimizer(optimizer),
             loss=loss,
             weighted_metrics=weighted_metrics,
             sampler=_own_sampler(sampler),
-            jit_compile=jit_compile,
+            jit_compile=default_jit_compile(jit_compile),
             **kwargs,
         )
 

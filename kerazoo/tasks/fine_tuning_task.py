@@ -12,6 +12,7 @@ from kerazoo.checks import check_known_arguments, check_rate
 from kerazoo.tasks.auxiliary_lm_loss import AuxiliaryLMLoss
 from kerazoo.tasks.base import Task
 from kerazoo.tasks.class_answers import softmax
+from kerazoo.tasks.compile_defaults import default_jit_compile, default_optimizer
 from kerazoo.tasks.label_names import weights_by_class
 from kerazoo.tasks.pooled_output import train_pooler
 from kerazoo.tasks.preprocessor_checks import check_preprocessor
@@ -138,18 +139,19 @@ class FineTuningTask(AuxiliaryLMLoss):
         """
         if self.pooling == "mean":
             train_pooler(self.backbone, is_read=False)
-        if optimizer == "auto":
-            optimizer = keras.optimizers.Adam(5e-5)
         if loss == "auto":
             loss = self._default_loss()
         elif not self.regression and not self._gives_probabilities:
             _check_takes_logits(loss)
         if metrics == "auto":
             metrics = [self._default_metric()]
-        if jit_compile == "auto" and keras.config.backend() == "tensorflow":
-            jit_compile = False
         keras.Model.compile(
-            self, optimizer=optimizer, loss=loss, metrics=metrics, jit_compile=jit_compile, **kwargs
+            self,
+            optimizer=default_optimizer(optimizer),
+            loss=loss,
+            metrics=metrics,
+            jit_compile=default_jit_compile(jit_compile),
+            **kwargs,
         )
 
     def class_numbers(self, class_weight: Mapping[Any, float]) -> dict[int, float]:

@@ -8,6 +8,11 @@ import keras_nlp
 from kerazoo.axes import MASK_POSITIONS
 from kerazoo.metrics.perplexity import Perplexity
 from kerazoo.preprocessing.masked_lm import MaskedLMPreprocessor
+from kerazoo.tasks.compile_defaults import (
+    default_jit_compile,
+    default_optimizer,
+    weighted_cross_entropy,
+)
 from kerazoo.tasks.masked_lm_signatures import masked_lm_signatures
 from kerazoo.tasks.masked_words_task import MaskedWordsTask, sequence_output
 from kerazoo.tasks.pooled_output import train_pooler
@@ -76,24 +81,18 @@ class MaskedLM(MaskedWordsTask, keras_nlp.models.MaskedLM):
             **kwargs: further arguments of `keras.Model.compile`.
         """
         train_pooler(self.backbone, is_read=False)
-        if optimizer == "auto":
-            optimizer = keras.optimizers.Adam(5e-5)
         if loss == "auto":
-            loss = keras.losses.SparseCategoricalCrossentropy(
-                from_logits=True, reduction="mean_with_sample_weight"
-            )
+            loss = weighted_cross_entropy()
         if weighted_metrics == "auto":
             weighted_metrics = [
                 keras.metrics.SparseCategoricalAccuracy(name="accuracy"),
                 Perplexity(),
             ]
-        if jit_compile == "auto" and keras.config.backend() == "tensorflow":
-            jit_compile = False
         super().compile(
-            optimizer=optimizer,
+            optimizer=default_optimizer(optimizer),
             loss=loss,
             weighted_metrics=weighted_metrics,
-            jit_compile=jit_compile,
+            jit_compile=default_jit_compile(jit_compile),
             **kwargs,
         )
 

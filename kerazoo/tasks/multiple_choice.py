@@ -184,8 +184,6 @@ class MultipleChoice(FineTuningTask, keras_nlp.models.Task):
             "probabilities": probabilities,
         }
 
-    def _in_memory(self, x: Any, y: Any) -> tuple[Any, Any]:
-        columns, _ = super()._in_memory(x, None)
-        if self.preprocessor is not None and columns is not None and y is not None:
-            y = choice_label_column(y, columns[CHOICES])
-        return columns, y
+    def raw_targets(self, y: Any, columns: dict[str, Any]) -> Any:
+        """Return the numbers of the right choices, each one of its row's."""
+        return choice_label_column(y, columns[CHOICES])

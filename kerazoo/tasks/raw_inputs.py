@@ -12,9 +12,6 @@ from kerazoo.axes import TEXT, TEXT_PAIR
 from kerazoo.checks import check_rate
 from kerazoo.data.row_order import RowOrder, row_count
 
-DEFAULT_BATCH_SIZE = 32
-"""Keras's."""
-
 
 def is_raw_text(x: Any) -> bool:
     """Return whether `x` is texts in memory: a list, array, pair or dict of strings."""
@@ -165,12 +162,11 @@ def batched(
         columns: arrays or tensors, (rows, …), or a dict of them.
         y: labels, (rows, …), or a dict of them, or None.
         sample_weight: (rows, …) float, or a dict of them, or None.
-        batch_size: int; None is `DEFAULT_BATCH_SIZE`.
+        batch_size: int; None is 32.
         shuffle: bool, draw a new order every epoch (seeded by `keras.utils.set_random_seed`); or an
             order to go on in, for endless batches.
     """
-    if batch_size is not None and batch_size < 1:
-        raise ValueError(f"A batch needs at least one row. Received: batch_size={batch_size!r}")
+    batch_size = checked_batch_size(batch_size)
     parts: list[Any] = [columns]
     if y is None and sample_weight is not None:
         # A weight stands behind a label; tasks that take their targets from the texts ignore it.
@@ -180,11 +176,24 @@ def batched(
         if sample_weight is not None:
             parts.append(tf.nest.map_structure(_as_weights, sample_weight))
     if isinstance(shuffle, RowOrder):
-        return shuffle.batches(tuple(parts), batch_size or DEFAULT_BATCH_SIZE)
+        return shuffle.batches(tuple(parts), batch_size)
     dataset = tf.data.Dataset.from_tensor_slices(tuple(parts))
     if shuffle:
-        dataset = dataset.shuffle(row_count(columns), reshuffle_each_iteration=True)
-    return dataset.batch(batch_size or DEFAULT_BATCH_SIZE)
+        dataset = dataset.shuffle(max(row_count(columns), 1), reshuffle_each_iteration=True)
+    return dataset.batch(batch_size)
+
+
+def checked_batch_size(batch_size: int | None) -> int:
+    """Return the rows of a batch; None is 32, as in Keras.
+
+    Raises:
+        ValueError: if there is no row in it.
+    """
+    if batch_size is None:
+        return 32
+    if batch_size < 1:
+        raise ValueError(f"A batch needs at least one row. Received: batch_size={batch_size!r}")
+    return batch_size
 
 
 def split_off(arrays: Sequence[Any], fraction: float) -> tuple[list[Any], list[Any]]:

@@ -10,6 +10,8 @@ TASKS: ClassTable = {
     "text-classification": ("kerazoo.tasks.text_classifier", "TextClassifier"),
     "text-similarity": ("kerazoo.tasks.text_similarity", "TextSimilarity"),
     "multiple-choice": ("kerazoo.tasks.multiple_choice", "MultipleChoice"),
+    "extractive-qa": ("kerazoo.tasks.extractive_qa", "ExtractiveQA"),
+    "token-classification": ("kerazoo.tasks.token_classifier", "TokenClassifier"),
     "masked-lm": ("kerazoo.tasks.masked_lm", "MaskedLM"),
     "next-sentence": ("kerazoo.tasks.next_sentence", "NextSentencePredictor"),
     "bert-pretraining": ("kerazoo.tasks.bert_pretrainer", "BertPretrainer"),

@@ -4,6 +4,7 @@ import dataclasses
 
 from kerazoo.checks import check_one_of, check_positive, check_rate
 from kerazoo.data.prepare_settings import MASKINGS
+from kerazoo.data.tag_schemes import BIO, TAG_SCHEMES
 from kerazoo.training.settings import ON_NON_FINITE, PRECISIONS, STOP, Settings
 
 CLASS_WEIGHTS = ("balanced",)
@@ -12,14 +13,23 @@ _MASKING = frozenset({"masking", "segmented", "mask_selection_rate"})
 _NO_CLASSES = frozenset(
     {"class_weight", "pooling", "regression", "lm_loss_weight", "freeze_backbone"}
 )
+_WINDOWS = frozenset({"stride", "strict"})
+_TAGS = frozenset({"tag_scheme", "crf", "ban_illegal_moves", "label_all_pieces"})
 UNUSED_SETTINGS: dict[str, frozenset[str]] = {
-    "text-classification": frozenset({"regression"}) | _MASKING,
-    "text-similarity": frozenset({"class_weight", "pooling"}) | _MASKING,
-    "multiple-choice": frozenset({"class_weight", "pooling", "regression"}) | _MASKING,
-    "masked-lm": _NO_CLASSES,
-    "next-sentence": frozenset({"pooling", "regression"}) | _MASKING,
-    "bert-pretraining": _NO_CLASSES,
-    "causal-lm": _NO_CLASSES | _MASKING,
+    "text-classification": frozenset({"regression"}) | _MASKING | _WINDOWS | _TAGS,
+    "text-similarity": frozenset({"class_weight", "pooling"}) | _MASKING | _WINDOWS | _TAGS,
+    "multiple-choice": frozenset({"class_weight", "pooling", "regression"})
+    | _MASKING
+    | _WINDOWS
+    | _TAGS,
+    "extractive-qa": frozenset({"class_weight", "pooling", "regression", "lm_loss_weight"})
+    | _MASKING
+    | _TAGS,
+    "token-classification": frozenset({"pooling", "regression", "lm_loss_weight"}) | _MASKING,
+    "masked-lm": _NO_CLASSES | _WINDOWS | _TAGS,
+    "next-sentence": frozenset({"pooling", "regression"}) | _MASKING | _WINDOWS | _TAGS,
+    "bert-pretraining": _NO_CLASSES | _WINDOWS | _TAGS,
+    "causal-lm": _NO_CLASSES | _MASKING | _WINDOWS | _TAGS,
 }
 """For each task the settings that mean nothing to it."""
 
@@ -57,6 +67,16 @@ class FinetuneConfig(Settings):
             Chinese writes them; None is as the checkpoint's task had it, else false.
         mask_selection_rate: float, share of a row's tokens that are chosen; None is as the
             checkpoint's task had it, else 0.15.
+        stride: int, how many tokens after a window of a long text the next one begins; None is the
+            task's own choice.
+        strict: bool, whether a bad row is an error; else it is left out and counted.
+        tag_scheme: "bio", "iob1" or "bioes": how the files mark entities.
+        crf: bool, score whole sequences of tags; None is as the checkpoint's task had it, else
+            false.
+        ban_illegal_moves: bool, let the CRF give no I- that goes on with no entity of its type;
+            None is as the checkpoint's task had it, else false.
+        label_all_pieces: bool, train all tokens of a word; None is as the checkpoint's task had it,
+            else false: the first one alone.
         validation_fraction: float, share of the training rows that is held out if there is no
             validation file.
         checkpoint_every: int, steps between two checkpoints; 0 writes none but at a signal.
@@ -86,6 +106,12 @@ class FinetuneConfig(Settings):
     masking: str | None = None
     segmented: bool | None = None
     mask_selection_rate: float | None = None
+    stride: int | None = None
+    strict: bool = False
+    tag_scheme: str = BIO
+    crf: bool | None = None
+    ban_illegal_moves: bool | None = None
+    label_all_pieces: bool | None = None
     validation_fraction: float = 0.1
     checkpoint_every: int = 500
     keep_checkpoints: int = 2
@@ -97,7 +123,7 @@ class FinetuneConfig(Settings):
         super().__post_init__()
         for name in ("epochs", "batch_size", "validation_fraction", "keep_checkpoints"):
             check_positive(name, getattr(self, name))
-        for name in ("learning_rate", "sequence_length", "mask_selection_rate"):
+        for name in ("learning_rate", "sequence_length", "mask_selection_rate", "stride"):
             if getattr(self, name) is not None:
                 check_positive(name, getattr(self, name))
         not_negative = ("lm_loss_weight", "weight_decay", "warmup", "clip_norm", "lora_rank")
@@ -106,6 +132,7 @@ class FinetuneConfig(Settings):
         check_rate("validation_fraction", self.validation_fraction)
         check_one_of("precision", self.precision, PRECISIONS)
         check_one_of("on_non_finite", self.on_non_finite, ON_NON_FINITE)
+        check_one_of("tag_scheme", self.tag_scheme, TAG_SCHEMES)
         if self.pooling is not None:
             check_one_of("pooling", self.pooling, POOLINGS)
         if self.masking is not None:

@@ -3,11 +3,11 @@
 import dataclasses
 import time
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from kerazoo.data.source_lines import STANDARD_INPUT
-from kerazoo.data.stratified_split import stratified_split
 from kerazoo.data.table import Table
 from kerazoo.tasks.registry import task_class
 from kerazoo.training.config import FinetuneConfig
@@ -61,19 +61,19 @@ def finetune(
         ValueError: if a file or the checkpoint is wrong; the message names file and line.
     """
     config = config or FinetuneConfig()
-    form = form_of(task_name)
+    form = form_of(task_name, config.strict, config.tag_scheme)
     run = UnfinishedRun(output, resume)
     callbacks = _callbacks(tensorboard)
-    tables = _read_tables(form, train, validation, config, progress)
-    form.check(*tables, config)
-    arguments = form.task_arguments(tables[0], config)
+    read, skipped = _read_tables(form, train, validation, config, progress)
+    form.check(*read, config)
+    arguments = form.task_arguments(read[0], config)
     began = time.perf_counter()
     described = {"task": task_name, "preset": preset, "train": train, "validation": validation}
     run.begin(
         {
             **described,
             "backend": _backend(),
-            "rows": [table.fingerprint for table in tables],
+            "rows": [table.fingerprint for table in read],
             **dataclasses.asdict(config),
         }
     )
@@ -82,12 +82,15 @@ def finetune(
         return read_result(run.output)
     with run.kept_if_saved(progress.say):
         task = _load_task(task_name, preset, arguments, config, progress)
+        tables = form.usable(read[0], task), form.usable(read[1], task)
+        skipped += _say_skipped(tables, progress)
         truncated = _count_truncated(form, task, tables, progress)
         epochs = _fit(form, task, tables, run, config, callbacks, progress)
         metrics = {
             **described,
             "train_rows": len(tables[0]),
             "validation_rows": len(tables[1]),
+            "skipped_rows": skipped,
             "sequence_length": task.preprocessor.sequence_length,
             "truncated_rows": truncated,
             "parameters": task.count_params(),
@@ -104,19 +107,29 @@ def finetune(
 
 def _read_tables(
     form: Form, train: str, validation: str | None, config: FinetuneConfig, progress: Progress
-) -> tuple[Table, Table]:
-    """Read both files, or hold validation rows out of the one."""
+) -> tuple[tuple[Table, Table], int]:
+    """Read both files, or hold validation rows out of the one; count the rows left out."""
     if train == validation == STANDARD_INPUT:
         raise ValueError("Only one of the training and the validation rows can be standard input.")
     table = form.read_table(train)
     if validation is not None:
-        return table, form.read_table(validation)
-    fraction = config.validation_fraction
-    kept, held_out = stratified_split(form.split_labels(table, config), fraction, config.seed)
+        tables = table, form.read_table(validation)
+        return tables, _say_skipped(tables, progress)
+    skipped = _say_skipped((table,), progress)
+    kept, held_out = form.split(table, config)
     progress.say(
-        f"No validation file: {len(held_out)} of {len(table)} rows ({fraction:.0%}) are held out."
+        f"No validation file: {len(held_out)} of {len(table)} rows "
+        f"({config.validation_fraction:.0%}) are held out."
     )
-    return table.take(kept), table.take(held_out)
+    return (table.take(kept), table.take(held_out)), skipped
+
+
+def _say_skipped(tables: Sequence[Table], progress: Progress) -> int:
+    """Say which rows are left out, and return how many."""
+    for table in tables:
+        if note := table.skipped_note():
+            progress.say(note)
+    return sum(len(table.skipped) for table in tables)
 
 
 def _load_task(

@@ -19,6 +19,8 @@ _METHODS = {
     "text-classification": "classify",
     "text-similarity": "compare",
     "multiple-choice": "choose",
+    "extractive-qa": "answer",
+    "token-classification": "tag",
     "masked-lm": "mask_answers",
     "next-sentence": "classify",
     "bert-pretraining": "mask_answers",

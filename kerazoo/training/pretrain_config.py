@@ -110,7 +110,15 @@ class PretrainConfig(Settings):
 
         Args:
             rows: int, rows of one epoch.
+
+        Raises:
+            ValueError: if a batch is larger than that.
         """
+        if self.batch_size > rows:
+            raise ValueError(
+                f"A batch holds more rows than there are to train on, {rows:,}; choose a smaller "
+                f"one, or give more text. Received: batch_size={self.batch_size}"
+            )
         if self.steps is not None:
             return self.steps
         return max(1, math.ceil((self.epochs or 1) * rows / self.batch_size))

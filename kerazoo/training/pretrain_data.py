@@ -13,6 +13,7 @@ from kerazoo.data.manifest import (
     read_manifest,
 )
 from kerazoo.data.objectives import BERT_MLM, GPT
+from kerazoo.data.plain_text import corpus_files
 from kerazoo.data.prepare_settings import PrepareSettings
 from kerazoo.data.row_source import RowSource
 from kerazoo.training.pretrain_config import PretrainConfig
@@ -39,11 +40,14 @@ class PretrainData:
         """Look what there is.
 
         Raises:
-            FileNotFoundError: if there are shards without a manifest.
+            FileNotFoundError: if there are shards without a manifest, or nothing of this name.
             ValueError: if the manifest is damaged.
         """
         named = (paths,) if isinstance(paths, str) else tuple(paths)
-        return cls(named, read_manifest(named[0]) if _are_shards(named) else None)
+        if _are_shards(named):
+            return cls(named, read_manifest(named[0]))
+        corpus_files(named)
+        return cls(named, None)
 
     def check_settings(self, config: PretrainConfig) -> None:
         """Raise ValueError if the config wants other rows than the shards hold."""

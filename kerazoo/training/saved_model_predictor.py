@@ -8,15 +8,18 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_text  # noqa: F401 (registers the operations of the tokenizer)
 
-from kerazoo.axes import CHOICES, CONTEXT, LABEL, QUESTION, TEXT, TEXT_PAIR
+from kerazoo.axes import CHOICES, CONTEXT, LABEL, QUESTION, QUESTION_ID, TEXT, TEXT_PAIR, WORDS
 from kerazoo.export.description import read_description
 from kerazoo.export.version_folder import find_version_folder
+from kerazoo.tasks.entity_answers import entity_answers, tags_of_words
 from kerazoo.tasks.mask_answers import mask_answers
+from kerazoo.tasks.span_answers import span_answers
 from kerazoo.training.generation_settings import GenerationSettings
 from kerazoo.training.predictor import Answer
 
 Columns = Mapping[str, Sequence[Any]]
-_CAUSAL_LM, _MULTIPLE_CHOICE = "causal-lm", "multiple-choice"
+_CAUSAL_LM, _MULTIPLE_CHOICE, _EXTRACTIVE_QA = "causal-lm", "multiple-choice", "extractive-qa"
+_TOKEN_CLASSIFICATION = "token-classification"
 _MASKED_WORDS = ("masked-lm", "bert-pretraining")
 
 
@@ -38,6 +41,7 @@ class SavedModelPredictor:
         description = read_description(self.folder)
         self.task_name: str = description["task"]
         self.labels: list[str] = [str(label) for label in description.get("labels") or []]
+        self._separator: str = description.get("word_separator") or ""
         # The loaded object owns the variables; the function alone would not keep them alive.
         self._loaded = _load(self.folder)
         signature = "generate" if self.task_name == _CAUSAL_LM else "serving_default"
@@ -60,6 +64,8 @@ class SavedModelPredictor:
         tensors, read = {
             _CAUSAL_LM: (self._prompts, self._continuations),
             _MULTIPLE_CHOICE: (self._questions, self._choices),
+            _EXTRACTIVE_QA: (self._texts, self._spans),
+            _TOKEN_CLASSIFICATION: (self._joined, self._entities),
             **dict.fromkeys(_MASKED_WORDS, (self._texts, self._filled)),
         }.get(self.task_name, (self._texts, self._labelled))
         return self._batched(columns, batch_size, tensors, read)
@@ -79,7 +85,21 @@ class SavedModelPredictor:
         return answers
 
     def _texts(self, batch: Columns) -> dict[str, tf.Tensor]:
-        return {name: _strings(values) for name, values in batch.items()}
+        return {name: _strings(values) for name, values in batch.items() if name != QUESTION_ID}
+
+    def _spans(self, outputs: dict[str, Any], batch: Columns) -> list[Answer]:
+        return span_answers(outputs)
+
+    def _joined(self, batch: Columns) -> dict[str, tf.Tensor]:
+        if WORDS not in batch:
+            return self._texts(batch)
+        return {TEXT: _strings([self._separator.join(words) for words in batch[WORDS]])}
+
+    def _entities(self, outputs: dict[str, Any], batch: Columns) -> list[Answer]:
+        answers = entity_answers(outputs)
+        for answer, words in zip(answers, batch.get(WORDS, ()), strict=False):
+            answer |= tags_of_words(words, self._separator, answer["entities"])
+        return answers
 
     def _labelled(self, outputs: dict[str, Any], batch: Columns) -> list[Answer]:
         if LABEL not in outputs:

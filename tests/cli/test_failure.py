@@ -13,6 +13,8 @@ from kerazoo.cli.failure import Failure, one_sentence
         (FileNotFoundError(errno.ENOENT, "No such file", "x.tsv"), "x.tsv: No such file."),
         (OSError(errno.ENOSPC, "No space left on device"), "No space left on device."),
         (ModuleNotFoundError("No module named 'jax'", name="jax"), "pip install 'kerazoo[jax]'"),
+        (ModuleNotFoundError("LTP is missing: pip install 'kerazoo[ltp]'"), "LTP is missing: pip"),
+        (ModuleNotFoundError("No module named 'x'", name="x"), "ModuleNotFoundError: No module"),
         (KeyError("x"), "KeyError: 'x'\n(--debug shows where it happened.)"),
         (RuntimeError("first\nsecond\n\nthird"), "RuntimeError: first\nsecond\n(--debug"),
         (ValueError("of Keras\n\nwith a page of arguments"), "ValueError: of Keras\n(--debug"),

@@ -110,12 +110,13 @@ def test_labels_come_in_the_order_of_their_numbers(write):
         ({"id2label": "absent"}, ["LABEL_0", "LABEL_1"]),
         ({"id2label": "absent", "num_labels": 4}, [f"LABEL_{n}" for n in range(4)]),
         ({"architectures": ["BertModel"]}, None),
-        ({"architectures": ["BertForTokenClassification"]}, None),
+        ({"architectures": ["BertForTokenClassification"]}, ["bad", "good", "mixed"]),
+        ({"architectures": ["BertForQuestionAnswering"]}, None),
         ({"architectures": "absent"}, ["bad", "good", "mixed"]),
         ({"architectures": "absent", "id2label": "absent"}, None),
     ],
 )
-def test_only_a_text_classifier_has_labels(write, changes, labels):
+def test_only_a_classifier_has_labels(write, changes, labels):
     assert read_labels(write(**changes)) == labels
 
 

@@ -82,3 +82,13 @@ def test_what_is_not_there_is_told(tmp_path):
         corpus_files([str(tmp_path)])
     with pytest.raises(ValueError, match="Name at least one file"):
         corpus_files([])
+
+
+def test_shards_are_not_read_as_text(tmp_path):
+    assets = tmp_path / "news" / "assets"
+    assets.mkdir(parents=True)
+    (assets / "vocabulary.txt").write_text("[PAD]\n[UNK]\n")
+    (tmp_path / "news" / "shard-00000.tfrecord").write_bytes(b"rows")
+    for folder in (tmp_path, tmp_path / "news"):
+        with pytest.raises(ValueError, match="shard-00000.tfrecord in .*news'.*Name one complete"):
+            corpus_files([str(folder)])

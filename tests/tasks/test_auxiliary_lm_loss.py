@@ -139,6 +139,7 @@ def test_zero_is_bit_equal_to_plain_fine_tuning():
         np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_predicting_gives_plain_logits_and_no_token_logits(monkeypatch):
     task = make(lm_loss_weight=0.5)
@@ -206,7 +207,7 @@ def test_the_weight_is_remembered_as_given(tmp_path):
 @pytest.mark.tensorflow
 @pytest.mark.slow
 @pytest.mark.compiled
-def test_two_replicas_give_the_loss_of_one():
+def test_two_replicas_give_the_loss_of_one(mirrored_strategy):
     def history(strategy):
         with strategy.scope():
             task = make(lm_loss_weight=0.5, num_layers=1)
@@ -217,7 +218,7 @@ def test_two_replicas_give_the_loss_of_one():
         return logs, ops.convert_to_numpy(task(features)["logits"])
 
     one, alone = history(tf.distribute.get_strategy())
-    two, together = history(tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]))
+    two, together = history(mirrored_strategy)
     for name in ("loss", "finetune_loss", "lm_loss"):
         np.testing.assert_allclose(two[name], one[name], rtol=1e-5)
     np.testing.assert_allclose(together, alone, atol=1e-5)

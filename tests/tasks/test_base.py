@@ -19,7 +19,7 @@ def task(make_tiny_text_classifier):
     return make_tiny_text_classifier(dropout=0.0)
 
 
-def as_dataset(labels, batch_size=2):
+def as_dataset(labels, batch_size=5):  # another size takes JAX another compilation
     return tf.data.Dataset.from_tensor_slices((TEXTS, labels)).batch(batch_size)
 
 
@@ -52,7 +52,13 @@ def test_evaluate_is_the_same_in_every_form(task):
     assert task.evaluate(TEXTS, NUMBERS, batch_size=2, verbose=0) == pytest.approx(
         expected, abs=1e-5
     )
-    assert task.evaluate(as_dataset(NAMES, 5), verbose=0) == pytest.approx(expected, abs=1e-5)
+    assert task.evaluate(as_dataset(NAMES), verbose=0) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_a_batch_without_a_row_is_refused(task, verbose):
+    with pytest.raises(ValueError, match="A batch needs at least one row.*batch_size=0"):
+        task.predict(TEXTS, batch_size=0, verbose=verbose)
 
 
 def test_predict_keeps_the_order_and_takes_no_texts(task):
@@ -135,6 +141,7 @@ def test_ready_features_without_a_preprocessor(make_tiny_text_classifier):
     assert np.isfinite(history["loss"]).all()
 
 
+@pytest.mark.slow
 def test_any_encoder_of_kerashub_will_do(tiny_tokenizer):
     backbone = keras_nlp.models.DistilBertBackbone(
         vocabulary_size=31,

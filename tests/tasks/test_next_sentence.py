@@ -36,6 +36,7 @@ def test_class_zero_is_next_and_logits_are_those_of_the_pooled_vector(task):
     assert task.dropout == 0
 
 
+@pytest.mark.slow
 def test_it_trains_and_a_preset_keeps_it(make, tmp_path):
     task = make()
     task.fit((FIRST, SECOND), NAMES, epochs=2, verbose=0)

@@ -18,6 +18,7 @@ from kerazoo.training.config import FinetuneConfig
         ({"precision": "float16"}, "'float32', 'mixed_bfloat16'"),
         ({"class_weight": "even"}, "'balanced'"),
         ({"pooling": "max"}, "'mean'"),
+        ({"tag_scheme": "iob"}, "'bio', 'iob1', 'bioes'"),
         ({"validation_fraction": 1.0}, "validation_fraction"),
         ({"freeze_backbone": True, "lora_rank": 4}, "exclude each other"),
     ],

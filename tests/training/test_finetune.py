@@ -79,6 +79,7 @@ def test_the_same_seed_gives_the_same_weights(run):
     assert moved(first, again) == set()
 
 
+@pytest.mark.slow
 def test_a_frozen_backbone_does_not_move(run, preset, tmp_path):
     frozen = run("frozen", freeze_backbone=True).folder
     assert moved(preset, frozen)

@@ -33,6 +33,9 @@ def test_the_length_of_a_run():
     assert PretrainConfig(batch_size=10, epochs=2.5).total_steps(100) == 25
     assert PretrainConfig(batch_size=10, epochs=0.01).total_steps(100) == 1
     assert PretrainConfig(batch_size=10, steps=7).total_steps(100) == 7
+    assert PretrainConfig(batch_size=10, steps=7).total_steps(10) == 7
+    with pytest.raises(ValueError, match="train on, 9;.*Received: batch_size=10"):
+        PretrainConfig(batch_size=10, steps=7).total_steps(9)
 
 
 def test_what_is_written_is_read_back(tmp_path):

@@ -98,3 +98,8 @@ def test_wordpiece_of_another_case_is_refused(make_shards, tiny_vocabulary, tmp_
     data = PretrainData.open(str(make_shards("bert")))
     with pytest.raises(ValueError, match="lowercase=False"):
         data.tokenizer(None, str(file), False)
+
+
+def test_texts_that_are_not_there_are_missed_first(tmp_path):
+    with pytest.raises(FileNotFoundError, match="There is no file or folder .*nothing"):
+        PretrainData.open(str(tmp_path / "nothing"))

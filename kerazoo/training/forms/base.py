@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 from kerazoo.axes import LABEL, TEXT, TEXT_PAIR
 from kerazoo.data.read_table import read_rows, read_table
 from kerazoo.data.row import Rows
+from kerazoo.data.stratified_split import stratified_split
 from kerazoo.data.table import Table
+from kerazoo.data.tag_schemes import BIO
 from kerazoo.training.config import FinetuneConfig
 from kerazoo.training.predictor import Predictor
 from kerazoo.training.progress import SILENT, Progress
@@ -39,9 +41,15 @@ class Form:
     """The files of a task, and how rows of them become inputs, targets and measures.
 
     The defaults are those of a task on single texts or pairs of texts with one label each.
+
+    Attributes:
+        strict: whether a bad row is an error where the task can leave it out.
+        tag_scheme: how files mark entities, where the task has any.
     """
 
     task_name: ClassVar[str]
+    strict: bool = False
+    tag_scheme: str = BIO
     input_columns: ClassVar[tuple[str, ...]] = (TEXT, TEXT_PAIR)
     required_columns: ClassVar[tuple[str, ...]] = (TEXT,)
 
@@ -82,6 +90,21 @@ class Form:
     def split_labels(self, table: Table, config: FinetuneConfig) -> Sequence[str]:
         """Return what a held-out share must have in the same proportions, one value a row."""
         return table.columns[LABEL]
+
+    def split(self, table: Table, config: FinetuneConfig) -> tuple[list[int], list[int]]:
+        """Return the indices of the rows that are kept and of those that are held out."""
+        return stratified_split(
+            self.split_labels(table, config), config.validation_fraction, config.seed
+        )
+
+    def usable(self, table: Table, task: Any) -> Table:
+        """Return the rows that the loaded task can read; what was wrong with others is `skipped`.
+
+        Raises:
+            ValueError: if there is none, or, if `strict`, one is wrong.
+        """
+        # What the file's reader left out was said when it was read.
+        return dataclasses.replace(table, skipped=())
 
     def task_arguments(self, train: Table, config: FinetuneConfig) -> dict[str, Any]:
         """Return the arguments of the task's constructor that rows and settings decide."""

@@ -1,0 +1,214 @@
+"""Questions about passages from any file, each answer checked against its passage."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, NamedTuple
+
+from kerazoo.axes import ANSWER, ANSWER_START, ANSWERS, CONTEXT, QUESTION, QUESTION_ID
+from kerazoo.data.jsonl import check_text, parsed_object
+from kerazoo.data.row import Row, Rows
+from kerazoo.data.source_lines import (
+    STANDARD_INPUT,
+    check_is_no_folder,
+    source_lines,
+    source_name,
+)
+from kerazoo.data.squad import QuestionRecord, squad_records
+from kerazoo.data.table import Table
+
+_EXAMPLE = '{"context": "…", "question": "…", "answer": "…", "answer_start": 0}'
+_SHOWN = 60
+
+
+class AnswerSpan(NamedTuple):
+    """One right answer.
+
+    Attributes:
+        text: the answer, a slice of the passage.
+        start: int, the character of the passage at which it begins.
+    """
+
+    text: str
+    start: int
+
+
+def read_questions(path: str, strict: bool = False) -> Table:
+    """Read a whole file with answers.
+
+    Args:
+        path: SQuAD's JSON (v1 or v2), CMRC 2018's, or JSONL with `context`, `question` and
+            `answers`, or `answer` and `answer_start`; plain or .gz; ``-`` is standard input.
+        strict: bool, whether a bad question is an error; else it is left out, and the table's
+            `skipped` says which and why.
+
+    Returns:
+        The questions by column: `context`, `question`, `answers` (lists of `AnswerSpan`, none for
+        a question without an answer) and `id`, "" where the file gives none.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if the file is of another layout, holds no good question, or, if `strict`, a
+            bad one. The message names the file and the place.
+    """
+    skipped: list[str] = []
+    name = source_name(path)
+    unit, records = _records(path)
+    rows = list(_rows(records, True, None if strict else skipped))
+    if not rows:
+        raise ValueError(
+            f"{name}: none of its {len(skipped)} questions can be used. {skipped[0]}"
+            if skipped
+            else f"{name} holds no question. Expected SQuAD's JSON, or lines like {_EXAMPLE}."
+        )
+    table = Table.from_rows(name, rows)
+    return Table(name, table.columns, table.lines, unit, tuple(skipped))
+
+
+def question_rows(path: str, with_answers: bool, skipped: list[str] | None = None) -> Rows:
+    """Return the questions of a file one by one; see `read_questions`.
+
+    Args:
+        path: the file.
+        with_answers: bool, whether every question must have answers; False leaves answers out,
+            and a passage may be empty.
+        skipped: where to say which bad questions were left out; None makes each an error.
+    """
+    return _rows(_records(path)[1], with_answers, skipped)
+
+
+def _rows(records: Iterable[QuestionRecord], with_answers: bool, skipped: list[str] | None) -> Rows:
+    for record in records:
+        try:
+            values = _checked(record, with_answers)
+        except ValueError as error:
+            if skipped is None:
+                raise
+            skipped.append(str(error))
+        else:
+            yield Row(record.number, values)
+
+
+def _records(path: str) -> tuple[str, Iterator[QuestionRecord]]:
+    """Return what the questions of a file are counted by, "line" or "question", and they."""
+    name = source_name(path)
+    check_is_no_folder(path)
+    lines = source_lines(path)
+    if path == STANDARD_INPUT:
+        first = next(lines, (1, ""))
+        is_lines, lines = _is_row(first[1]), chain([first], lines)
+    else:
+        is_lines = _is_lines(path)
+    if is_lines:
+        return "line", _line_records(lines, name)
+    return "question", squad_records("\n".join(text for _, text in lines), name)
+
+
+def _is_lines(path: str) -> bool:
+    """Return whether a file has a question on each line; ValueError for an unknown ending."""
+    plain = path.removesuffix(".gz").lower()
+    if plain.endswith(".json"):
+        return False
+    if plain.endswith((".jsonl", ".ndjson")):
+        return True
+    raise ValueError(
+        f"{path}: the ending of the name does not say what the file is. Use .json (SQuAD, CMRC "
+        "2018) or .jsonl (a question a line), or one of these and .gz."
+    )
+
+
+def _is_row(line: str) -> bool:
+    """Return whether a line is a JSON object with a question of its own."""
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(content, Mapping) and QUESTION in content
+
+
+def _line_records(lines: Iterable[tuple[int, str]], name: str) -> Iterator[QuestionRecord]:
+    for line, text in lines:
+        if text.strip():
+            where = f"{name}, line {line}"
+            yield QuestionRecord(line, where, parsed_object(text, where, _EXAMPLE))
+
+
+def _checked(record: QuestionRecord, with_answers: bool) -> dict[str, Any]:
+    """Return the row's values, or raise ValueError for a bad row."""
+    where, values = record.where, record.values
+    for key in (CONTEXT, QUESTION):
+        if values.get(key) is None:
+            raise ValueError(f"{where}: `{key}` is missing. Received: keys={sorted(values)}")
+        check_text(key, values[key], where)
+    row = {
+        QUESTION_ID: str(values.get(QUESTION_ID) or ""),
+        CONTEXT: values[CONTEXT],
+        QUESTION: values[QUESTION],
+    }
+    if not with_answers:
+        return row
+    for key in (CONTEXT, QUESTION):
+        if not values[key].strip():
+            raise ValueError(f"{where}: the {key} is empty, so there is nothing to learn from it.")
+    return {**row, ANSWERS: _answers(values, where)}
+
+
+def _answers(values: Mapping[str, Any], where: str) -> list[AnswerSpan]:
+    if values.get("is_impossible"):
+        return []
+    given = values.get(ANSWERS)
+    if given is None:
+        if ANSWER not in values:
+            raise ValueError(
+                f"{where}: there are no `{ANSWERS}` and no `{ANSWER}`; a question without an "
+                f'answer says "is_impossible": true. Received: keys={sorted(values)}'
+            )
+        start = values.get(ANSWER_START)
+        given = [{"text": values[ANSWER], ANSWER_START: start}]
+        if not values[ANSWER] and start in (None, -1):
+            return []
+    if isinstance(given, Mapping):  # as the `datasets` library writes them
+        texts, starts = given.get("text"), given.get(ANSWER_START)
+        if not isinstance(texts, list) or not isinstance(starts, list) or len(texts) != len(starts):
+            raise ValueError(
+                f"{where}: `{ANSWERS}` needs as many `text` as `{ANSWER_START}`. "
+                f"Received: {ANSWERS}={given!r}"
+            )
+        given = [{"text": t, ANSWER_START: s} for t, s in zip(texts, starts, strict=True)]
+    if not isinstance(given, list):
+        raise ValueError(f"{where}: `{ANSWERS}` must be a list. Received: {ANSWERS}={given!r}")
+    return [_span(item, values[CONTEXT], where) for item in given]
+
+
+def _span(item: Any, context: str, where: str) -> AnswerSpan:
+    """Return a checked answer; one without a start is looked for in the passage."""
+    if isinstance(item, str):
+        item = {"text": item}
+    if not isinstance(item, Mapping):
+        raise ValueError(f"{where}: an answer must be an object. Received: {item!r}")
+    text, start = item.get("text"), item.get(ANSWER_START)
+    check_text(ANSWER, text, where)
+    if not text:
+        raise ValueError(f"{where}: an answer is empty. Received: {ANSWER}={text!r}")
+    found = context.find(text)
+    if start is None:
+        if found < 0:
+            raise ValueError(f"{where}: the answer is not in its context. Received: {_cut(text)}")
+        return AnswerSpan(text, found)
+    if isinstance(start, bool) or not isinstance(start, int):
+        raise ValueError(
+            f"{where}: `{ANSWER_START}` must be a number of characters. "
+            f"Received: {ANSWER_START}={start!r}"
+        )
+    if start < 0 or context[start : start + len(text)] != text:
+        place = f"it begins at {found}" if found >= 0 else "it is nowhere in it"
+        raise ValueError(
+            f"{where}: the answer does not begin at character {start} of its context; {place}. "
+            f"Received: {_cut(text)}"
+        )
+    return AnswerSpan(text, start)
+
+
+def _cut(text: str) -> str:
+    shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+    return f"{ANSWER}={shown!r}"

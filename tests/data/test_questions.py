@@ -1,0 +1,128 @@
+import gzip
+import io
+import json
+import sys
+
+import pytest
+
+from kerazoo.data.questions import AnswerSpan, question_rows, read_questions
+
+CONTEXT = "On Monday 小明 came 😀 with Ada."
+GOOD = {"context": CONTEXT, "question": "Who?", "answer": "小明", "answer_start": 10}
+
+
+def write(path, *rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"answers": [{"text": "小明", "answer_start": 10}]}, [("小明", 10)]),
+        (
+            {"answers": [{"text": "Ada", "answer_start": 25}, {"text": "小明"}]},
+            [("Ada", 25), ("小明", 10)],
+        ),
+        ({"answers": ["Ada"]}, [("Ada", 25)]),
+        ({"answers": {"text": ["Ada"], "answer_start": [25]}}, [("Ada", 25)]),
+        ({"answers": {"text": [], "answer_start": []}}, []),
+        ({"answers": []}, []),
+        ({"answer": "Ada", "answer_start": 25}, [("Ada", 25)]),
+        ({"answer": "Ada"}, [("Ada", 25)]),
+        ({"answer": "", "answer_start": -1}, []),
+        ({"answer": None}, []),
+        ({"is_impossible": True, "answers": [{"text": "x", "answer_start": 99}]}, []),
+        ({"is_impossible": False, "answers": ["Ada"]}, [("Ada", 25)]),
+    ],
+)
+def test_answers_come_in_many_forms(tmp_path, given, expected):
+    path = write(tmp_path / "a.jsonl", {"context": CONTEXT, "question": "Who?", **given})
+    table = read_questions(path, strict=True)
+    assert table.columns["answers"] == [[AnswerSpan(*answer) for answer in expected]]
+    for text, start in table.columns["answers"][0]:
+        assert CONTEXT[start : start + len(text)] == text
+
+
+BAD = [
+    ({"answer": "小明", "answer_start": 9}, "does not begin at character 9.*it begins at 10"),
+    ({"answer": "Eve", "answer_start": 9}, "it is nowhere in it"),
+    ({"answer": "Eve"}, "the answer is not in its context"),
+    ({"answer": "Ada", "answer_start": -3}, "does not begin at character -3"),
+    ({"answer": "Ada", "answer_start": "25"}, "must be a number of characters"),
+    ({"answer": 3, "answer_start": 1}, "`answer` must be a string"),
+    ({"answers": [{"text": "", "answer_start": 1}]}, "an answer is empty"),
+    ({"answers": [3]}, "an answer must be an object"),
+    ({"answers": "Ada"}, "`answers` must be a list"),
+    ({"answers": {"text": ["Ada"], "answer_start": []}}, "as many `text` as"),
+    ({}, 'says "is_impossible": true'),
+    ({"context": " ", "answers": []}, "the context is empty"),
+    ({"question": "", "answers": []}, "the question is empty"),
+    ({"question": None, "answers": []}, "`question` is missing"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), BAD)
+def test_bad_rows_are_left_out_or_an_error(tmp_path, change, message):
+    bad = {"context": CONTEXT, "question": "Who?", **change}
+    path = write(tmp_path / "a.jsonl", GOOD, bad, GOOD)
+    with pytest.raises(ValueError, match=f"a.jsonl, line 2: .*{message}"):
+        read_questions(path, strict=True)
+    table = read_questions(path)
+    assert table.lines == [1, 3]
+    assert len(table.skipped) == 1
+    note = table.skipped_note()
+    assert note.startswith(f"{path}: 1 of 3 rows are left out. {path}, line 2: ")
+    only_bad = write(tmp_path / "b.jsonl", bad)
+    with pytest.raises(ValueError, match=f"none of its 1 questions can be used. .*{message}"):
+        read_questions(only_bad)
+
+
+def test_questions_of_a_json_file_are_counted_and_named(tmp_path):
+    wrong = {"id": "q2", "question": "?", "answers": [{"text": "Ada", "answer_start": 3}]}
+    right = {"id": "q1", "question": "?", "answers": [{"text": "Ada", "answer_start": 25}]}
+    content = {"data": [{"paragraphs": [{"context": CONTEXT, "qas": [right, wrong, right]}]}]}
+    path = tmp_path / "a.json.gz"
+    path.write_bytes(gzip.compress(json.dumps(content, indent=1).encode()))
+    table = read_questions(str(path))
+    assert (table.lines, table.unit) == ([1, 3], "question")
+    assert table.where(1) == f"{path}, question 3"
+    assert table.columns["id"] == ["q1", "q1"]
+    assert "question 2 (id q2): the answer does not begin at character 3" in table.skipped[0]
+
+
+def test_rows_to_be_answered_need_no_answers(tmp_path):
+    path = write(tmp_path / "a.jsonl", {"context": "", "question": "Who?", "id": 7})
+    (row,) = question_rows(path, with_answers=False)
+    assert row.values == {"id": "7", "context": "", "question": "Who?"}
+
+
+@pytest.mark.parametrize("layout", ["lines", "squad", "indented"])
+def test_standard_input_is_looked_at(monkeypatch, layout):
+    question = {"question": "Who?", "answers": ["Ada"]}
+    squad = {"data": [{"paragraphs": [{"context": CONTEXT, "qas": [question]}]}]}
+    text = {
+        "lines": json.dumps({**question, "context": CONTEXT}),
+        "squad": json.dumps(squad),
+        "indented": json.dumps(squad, indent=2),
+    }[layout]
+
+    class Input:
+        buffer = io.BytesIO(text.encode())
+
+    monkeypatch.setattr(sys, "stdin", Input)
+    table = read_questions("-")
+    assert table.columns["answers"] == [[AnswerSpan("Ada", 25)]]
+    assert table.where(0) == f"standard input, {'line' if layout == 'lines' else 'question'} 1"
+
+
+def test_wrong_files_are_named(tmp_path):
+    with pytest.raises(ValueError, match=r"a.tsv: the ending.*Use .json"):
+        read_questions(str(tmp_path / "a.tsv"))
+    with pytest.raises(FileNotFoundError, match="There is no file"):
+        read_questions(str(tmp_path / "a.jsonl"))
+    with pytest.raises(ValueError, match="holds no question"):
+        read_questions(write(tmp_path / "empty.jsonl"))
+    (tmp_path / "b.jsonl").write_text("{\n")
+    with pytest.raises(ValueError, match="b.jsonl, line 1: this is not JSON"):
+        read_questions(str(tmp_path / "b.jsonl"))
