@@ -240,7 +240,7 @@ def _fit(
 
     def rows_of_batch(number: int) -> str:
         chosen = RowOrder(seed).rows_of_batch(number, rows.count, size)
-        return form.where(tables[0], chosen)
+        return form.where(tables[0], rows, chosen)
 
     with warnings.catch_warnings():
         # It was counted and said already.

@@ -233,7 +233,7 @@ def test_bad_rows_are_named_and_may_be_left_out(train, train_file, monkeypatch, 
         with pytest.raises(ValueError) as raised:
             train(tmp_path / "out")
     told = str(raised.value)
-    lines = [int(n) for n in told.split("rows on lines ")[1].split(" of ")[0].split(", ")]
+    lines = [int(n) for n in told.split("has lines ")[1].split(" of ")[0].split(", ")]
     assert "gradient of step 4 is" in told
     assert f"of {train_file}. " in told
     assert "step-000000003" in told

@@ -40,10 +40,10 @@ class CausalLMForm(PlainTextsForm):
         with task.without_preprocessor():
             super().fit(task, train, validation, config, **options)
 
-    def where(self, table: Table, rows: Sequence[int]) -> str:
+    def where(self, table: Table, given: FitRows, numbers: Sequence[int]) -> str:
         """Return the numbers of rows, which are cut from all texts joined."""
-        numbers = ", ".join(str(row) for row in sorted(rows))
-        return f"the rows {numbers} (from 0) of the joined texts of {table.path}"
+        listed = ", ".join(map(str, sorted(numbers)))
+        return f"the rows {listed} (from 0) of the joined texts of {table.path}"
 
     def count_truncated(self, task: Any, table: Table) -> int:
         """Return 0: a long text goes on in the next row."""
