@@ -8,7 +8,7 @@ from keras import ops
 
 from kerazoo.axes import Tensor
 from kerazoo.checks import check_one_of
-from kerazoo.training.settings import ON_NON_FINITE, STOP
+from kerazoo.training.settings import ON_NON_FINITE, SKIP, STOP
 
 # The optimizer goes before one of Keras's, whose methods it calls, hence Any.
 _OptimizerBase: Any = object
@@ -21,8 +21,9 @@ class GuardedUpdate(_OptimizerBase):
     needs anyway; that and the numbers of such steps stay on the device. Keras's counter of steps
     goes on, so that the learning rate does too.
 
-    Under a strategy of TensorFlow with several replicas the optimizer is not guarded: each replica
-    sees gradients of its own, and none may branch around their reduction.
+    Under a strategy of TensorFlow the gradients are summed over the replicas first, so that all
+    know the same norm, clip by it, and leave out the same steps; Keras's moving average of weights
+    and its accumulation of gradients are not made there.
 
     Attributes:
         on_non_finite: "skip" leaves such a step out, "stop" all later ones too, so that the weights
@@ -34,6 +35,12 @@ class GuardedUpdate(_OptimizerBase):
 
     on_non_finite: str | None = None
     _norm: Any = None
+    _does_update: Any = None
+
+    @property
+    def leaves_steps_out(self) -> bool:
+        """Whether training goes on after a step that was left out."""
+        return self.on_non_finite == SKIP
 
     def guard(self, on_non_finite: str | None) -> None:
         """Choose what to do, before the optimizer is built.
@@ -51,17 +58,20 @@ class GuardedUpdate(_OptimizerBase):
         super().build(variables)
         if is_new and self.on_non_finite is not None:
             self.non_finite_steps, self.non_finite_step = (
-                self.add_variable((), initializer="zeros", dtype="int32", name=name)
+                self.add_variable((), "zeros", "int32", aggregation="only_first_replica", name=name)
                 for name in ("non_finite_steps", "non_finite_step")
             )
 
     def apply(self, grads: Sequence[Any], trainable_variables: Any = None) -> None:
         """Update the variables unless a gradient is not finite; see `keras.Optimizer.apply`."""
-        if self.on_non_finite is None or _replicas() > 1:
+        if self.on_non_finite is None:
             super().apply(grads, trainable_variables)
             return
         if not self.built:
             self.build(trainable_variables)
+        if _is_distributed():
+            pairs = zip(grads, trainable_variables or self._trainable_variables, strict=True)
+            grads = [grad for grad, _ in self._all_reduce_sum_gradients(pairs)]
         self._norm = _global_norm(grads)
         step = self.iterations.value + 1
         is_finite = ops.isfinite(self._norm)
@@ -75,12 +85,15 @@ class GuardedUpdate(_OptimizerBase):
         self.iterations.assign(step)
         self.non_finite_step.assign(told)
         self.non_finite_steps.assign_add(ops.cast(ops.logical_not(is_finite), "int32"))
-        self._norm = None
+        self._norm = self._does_update = None
 
     def _update_if(self, condition: Tensor, grads: Sequence[Any], variables: Any) -> None:
         """Call Keras's own `apply`, and undo or leave out what it does."""
         backend = keras.backend.backend()
-        if backend == "tensorflow":
+        if _is_distributed():
+            self._does_update = condition
+            super().apply(grads, variables)
+        elif backend == "tensorflow":
             import tensorflow as tf
 
             def update() -> tf.Tensor:
@@ -98,6 +111,42 @@ class GuardedUpdate(_OptimizerBase):
                 variable.assign(ops.where(condition, variable.value, value))
         elif condition:
             super().apply(grads, variables)
+
+    def _backend_apply_gradients(self, grads: list[Any], variables: list[Any]) -> None:
+        """Decay and update on all replicas or on none; in Keras's own way without a strategy.
+
+        A replica may not branch around what it does together with the others, so the branch is
+        inside, where each variable is updated.
+        """
+        if self._does_update is None:
+            super()._backend_apply_gradients(grads, variables)
+            return
+        import tensorflow as tf
+
+        def update_all(strategy: Any, grads: list[Any], does_update: Any) -> None:
+            for variable, grad in zip(variables, grads, strict=True):
+                arguments = (grad, does_update)
+                strategy.extended.update(variable.value, self._update_one, arguments, group=False)
+
+        tf.__internal__.distribute.interim.maybe_merge_call(
+            update_all,
+            tf.distribute.get_strategy(),
+            self._clip_gradients(grads),
+            self._does_update,
+        )
+
+    def _update_one(self, variable: Any, grad: Tensor, does_update: Tensor) -> None:
+        """Decay and update a variable of TensorFlow, or leave it as it is."""
+        import tensorflow as tf
+
+        def update() -> tf.Tensor:
+            rate = tf.cast(self.learning_rate, variable.dtype)
+            if self.weight_decay is not None and self._use_weight_decay(variable):
+                variable.assign_sub(variable * tf.cast(self.weight_decay, variable.dtype) * rate)
+            self.update_step(grad, variable, rate)
+            return tf.constant(True)
+
+        tf.cond(does_update, update, lambda: tf.constant(False))
 
     def _clip_gradients(self, grads: list[Any]) -> list[Any]:
         """Clip by the norm that is known already; in Keras's own way if there is none."""
@@ -118,11 +167,10 @@ def _global_norm(grads: Sequence[Any]) -> Tensor:
     return ops.sqrt(ops.sum(ops.stack(squares)))
 
 
-def _replicas() -> int:
-    """Return how many replicas of TensorFlow compute the step together."""
+def _is_distributed() -> bool:
+    """Return whether a strategy of TensorFlow computes the step."""
     if keras.backend.backend() != "tensorflow":
-        return 1
+        return False
     import tensorflow as tf
 
-    count: int = tf.distribute.get_strategy().num_replicas_in_sync
-    return count
+    return bool(tf.distribute.has_strategy())

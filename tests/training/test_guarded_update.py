@@ -88,3 +88,49 @@ def test_a_gradient_too_long_to_measure_is_not_finite():
 def test_an_unknown_choice_is_refused():
     with pytest.raises(ValueError, match="on_non_finite='wait'"):
         create_optimizer(0.1, on_non_finite="wait")
+
+
+def fit_together(strategy, on_non_finite, rows):
+    with strategy.scope():
+        model = make(on_non_finite)
+    return fit(model, rows)
+
+
+def values_on_each(variables):
+    return [[part.numpy() for part in variable.value.values] for variable in variables]
+
+
+@pytest.mark.tensorflow
+@pytest.mark.compiled
+@pytest.mark.slow
+def test_replicas_leave_out_the_same_steps(mirrored_strategy):
+    # Row 9 is in the half of the first replica, and the second one's gradient is finite.
+    model = fit_together(mirrored_strategy, "skip", spoiled(9))
+    assert counters(model) == [1, 3, 5]
+    others = fit_together(mirrored_strategy, "skip", np.delete(ROWS, slice(8, 12), 0))
+    assert counters(others) == [0, 0, 4]
+    variables = [*model.trainable_variables, *model.optimizer.variables[2:]]
+    for variable, (one, two) in zip(variables, values_on_each(variables), strict=True):
+        np.testing.assert_array_equal(one, two, err_msg=variable.path)
+        assert np.isfinite(one).all()
+
+
+@pytest.mark.tensorflow
+@pytest.mark.compiled
+@pytest.mark.slow
+def test_replicas_stop_together_where_they_were(mirrored_strategy):
+    before = fit_together(mirrored_strategy, "stop", ROWS[:8])
+    after = fit_together(mirrored_strategy, "stop", spoiled(11))
+    assert counters(after) == [1, 3, 5]
+    for a, b in zip(before.get_weights(), after.get_weights(), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.tensorflow
+@pytest.mark.compiled
+@pytest.mark.slow
+def test_replicas_reach_the_weights_of_one(mirrored_strategy):
+    # Keras's own would clip the gradients of each replica, and reach others.
+    together, alone = fit_together(mirrored_strategy, "skip", ROWS), fit(make("skip"))
+    for a, b in zip(together.get_weights(), alone.get_weights(), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
