@@ -1,6 +1,7 @@
 """A Keras callback that writes checkpoints, and stops the run cleanly when it is asked to."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -56,6 +57,7 @@ class CheckpointWriter(keras.callbacks.Callback):
         signals: says whether to stop.
         resumed: how far the run was when it was gone on with; None if it begins.
         sums: the sums of metrics then.
+        check: is called before a checkpoint is written, and raises if none may be.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class CheckpointWriter(keras.callbacks.Callback):
         signals: StopSignals,
         resumed: Position | None = None,
         sums: list[np.ndarray] | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         """Keep the arguments."""
         super().__init__()
@@ -73,6 +76,7 @@ class CheckpointWriter(keras.callbacks.Callback):
         self._plan = plan
         self._shown = shown
         self._signals = signals
+        self._check = check
         self._best = None if resumed is None else resumed.best
         is_between = resumed is not None and resumed.step % plan.evaluate_every
         self._sums = sums if is_between else None
@@ -108,6 +112,7 @@ class CheckpointWriter(keras.callbacks.Callback):
         is_due = every > 0 and (is_best or step % every == 0)
         if not is_due and self._signals.received is None:
             return
+        self._check()
         # Keras gives the model with its latest weights only when it is asked for.
         model = self.model
         lasting = _lasting_variables(model)

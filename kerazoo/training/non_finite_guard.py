@@ -24,8 +24,9 @@ class NonFiniteGuard(keras.callbacks.Callback):
     """Looks at what a `GuardedUpdate` has counted.
 
     The update itself has left weights and slots as they were, so nothing is lost if it is looked at
-    once a second: reading the counter in every step would make the host wait for the device. The
-    loss, of which Keras gives callbacks the mean in every step anyway, is looked at in each.
+    once a second and before a checkpoint: reading the counter in every step would make the host
+    wait for the device. The loss, of which Keras gives callbacks the mean in every step anyway, is
+    looked at in each.
 
     Args:
         shown: counts the steps.

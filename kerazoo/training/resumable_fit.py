@@ -66,7 +66,7 @@ def resumable_fit(
     with StopSignals() as signals, shown:
         if resumed is None:
             begin(shown)
-        writer = CheckpointWriter(run, plan, shown, signals, resumed, sums)
+        writer = CheckpointWriter(run, plan, shown, signals, resumed, sums, guard.look)
         for part in fit_plan(step, plan.total_steps, plan.evaluate_every):
             fit(
                 part,

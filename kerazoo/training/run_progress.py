@@ -7,7 +7,7 @@ from typing import Any, Self
 import keras
 
 from kerazoo.training.data_wait import DataWait
-from kerazoo.training.progress import Progress
+from kerazoo.training.progress import Advance, Progress
 
 
 class RunProgress(keras.callbacks.Callback):
@@ -39,6 +39,7 @@ class RunProgress(keras.callbacks.Callback):
         self.history = list(history or [])
         self._progress = progress
         self._bar = ExitStack()
+        self._advance: Advance = lambda steps, said: None
         self._wait = DataWait()
         self._timed_from = (-1, 0.0, 0.0)
         self._seconds: float | None = None

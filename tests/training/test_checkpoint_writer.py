@@ -40,10 +40,12 @@ def run(unfinished):
     """A function that calls a writer as `fit` would, for steps of two stretches of 5 and 4."""
     signals = Signals()
 
-    def from_step(first, last, stop_at=None, losses=None, checkpoint_every=2, keep=2):
+    def from_step(
+        first, last, stop_at=None, losses=None, checkpoint_every=2, keep=2, check=lambda: None
+    ):
         plan = RunPlan(9, 5, checkpoint_every, keep)
         shown = types.SimpleNamespace(step=first, history=[])
-        writer = CheckpointWriter(unfinished, plan, shown, signals)
+        writer = CheckpointWriter(unfinished, plan, shown, signals, check=check)
         writer.set_model(make_model())
         for step in range(first + 1, last + 1):
             shown.step = step
@@ -72,6 +74,18 @@ def test_it_writes_every_so_many_steps(run, unfinished):
 def test_at_an_evaluation_it_waits_for_its_results(run, unfinished):
     assert run(0, 6, checkpoint_every=5) == [5]
     assert last(unfinished).history == [{"step": 5}]
+
+
+def test_none_is_written_where_a_check_fails(run, unfinished):
+    def check():
+        checked.append(len(checked))
+        if len(checked) == 3:
+            raise ArithmeticError
+
+    checked = []
+    with pytest.raises(ArithmeticError):
+        run(0, 9, check=check)
+    assert [file.stem[-1] for file in checkpoint_files(unfinished.folder)] == ["2", "4"]
 
 
 def test_none_unless_asked(run):
