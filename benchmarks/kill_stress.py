@@ -15,6 +15,7 @@ Moments:   every other kill comes at a moment drawn from the whole length of a r
 """
 
 import argparse
+import functools
 import json
 import os
 import random
@@ -63,7 +64,7 @@ def make_inputs(folder: Path) -> None:
         (folder / name).write_text("\n".join(["text\tlabel", *lines]) + "\n")
 
 
-def train_small(folder: Path, output: Path) -> None:
+def train_small(folder: Path, output: Path, steps: int, eager: bool) -> None:
     """Begin a run of a dense layer with dropout, or go on with it."""
     import keras
     import numpy as np
@@ -81,7 +82,8 @@ def train_small(folder: Path, output: Path) -> None:
     keras.utils.set_random_seed(7)
     layers = [keras.Input((3,)), keras.layers.Dropout(0.2), keras.layers.Dense(2)]
     model = keras.Sequential(layers)
-    model.compile(create_optimizer(0.01, on_non_finite="stop"), "mse", metrics=["mae"])
+    optimizer = create_optimizer(0.01, on_non_finite="stop")
+    model.compile(optimizer, "mse", metrics=["mae"], run_eagerly=eager)
     run = UnfinishedRun(output, resume=True)
     run.begin(SETTINGS)
     if run.is_complete:
@@ -92,8 +94,8 @@ def train_small(folder: Path, output: Path) -> None:
         model.fit(batches, validation_data=(rows, targets), shuffle=False, **options)
 
     epochs = resumable_fit(
-        *(model, fit, run, RunPlan(40, 4, checkpoint_every=1, keep_checkpoints=2)),
-        lambda step, said: FitProgress(SILENT, 4, 10, step, said),
+        *(model, fit, run, RunPlan(steps, 4, checkpoint_every=1, keep_checkpoints=2)),
+        lambda step, said: FitProgress(SILENT, 4, steps // 4, step, said),
         rows_of_batch=str,
     )
     np.savez(output / "weights.npz", *model.get_weights())
@@ -241,6 +243,8 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=200, help="how often to kill")
     parser.add_argument("--seed", type=int, default=0, help="of the moments")
     parser.add_argument("--small", action="store_true", help="a dense layer in place of BERT")
+    parser.add_argument("--steps", type=int, default=40, help="of a run of --small, in fours")
+    parser.add_argument("--eager", action="store_true", help="--small compiles no graph")
     parser.add_argument("--quick", action="store_true", help="a smoke: 6 kills")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here too")
     given = parser.parse_args()
@@ -258,7 +262,8 @@ def main() -> None:
         trials = 6 if given.quick else given.trials
         if not given.small:
             Child(folder / "log.txt", make_inputs, folder).wait()
-        said = stress(trials, draw, folder, train_small if given.small else train)
+        small = functools.partial(train_small, steps=given.steps, eager=given.eager)
+        said = stress(trials, draw, folder, small if given.small else train)
     said = {"backend": keras.config.backend(), **said}
     print(", ".join(f"{name}: {value}" for name, value in said.items()))
     print("Every restart succeeded, and all weights and results are equal bit for bit.")

@@ -28,7 +28,6 @@ def spoiled():
     return rows
 
 
-@pytest.mark.compiled
 def test_a_step_that_is_not_finite_is_in_no_mean(spoiled):
     with_it, without_it = history("skip", spoiled), history("skip", ROWS[:8])
     assert set(with_it) == {"loss", "mae"}

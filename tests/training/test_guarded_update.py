@@ -37,7 +37,6 @@ def spoiled(*rows):
     return spoiled
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize(("on_non_finite", "clip_norm"), [("stop", 0.5), ("skip", 0.0)])
 def test_finite_gradients_are_not_changed(on_non_finite, clip_norm):
     plain, guarded = (fit(make(how, clip_norm)) for how in (None, on_non_finite))
@@ -59,7 +58,6 @@ def test_after_a_bad_step_weights_and_slots_stay_as_they_were():
             np.testing.assert_array_equal(a, b, err_msg=variable.path)
 
 
-@pytest.mark.compiled
 def test_bad_steps_are_left_out():
     model = fit(make("skip"), spoiled(9, 17))
     assert counters(model) == [2, 5, 5]
