@@ -75,15 +75,15 @@ class GuardedUpdate(_OptimizerBase):
         self._norm = _global_norm(grads)
         step = self.iterations.value + 1
         is_finite = ops.isfinite(self._norm)
-        does_update, is_told = is_finite, ops.logical_not(is_finite)
+        does_update, is_named = is_finite, ops.logical_not(is_finite)
         if self.on_non_finite == STOP:
             is_first = self.non_finite_steps.value == 0
             does_update = ops.logical_and(is_finite, is_first)
-            is_told = ops.logical_and(is_told, is_first)
-        told = ops.where(is_told, ops.cast(step, "int32"), self.non_finite_step.value)
+            is_named = ops.logical_and(is_named, is_first)
+        named = ops.where(is_named, ops.cast(step, "int32"), self.non_finite_step.value)
         self._update_if(does_update, grads, trainable_variables)
         self.iterations.assign(step)
-        self.non_finite_step.assign(told)
+        self.non_finite_step.assign(named)
         self.non_finite_steps.assign_add(ops.cast(ops.logical_not(is_finite), "int32"))
         self._norm = self._does_update = None
 
