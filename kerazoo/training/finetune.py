@@ -2,7 +2,6 @@
 
 import dataclasses
 import time
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -60,6 +59,8 @@ def finetune(
         NonFiniteError: if a loss or a gradient is not a finite number.
         ValueError: if a file or the checkpoint is wrong; the message names file and line.
     """
+    from kerazoo.training.finetune_loop import train_epochs
+
     config = config or FinetuneConfig()
     form = form_of(task_name, config.strict, config.tag_scheme)
     run = UnfinishedRun(output, resume)
@@ -85,7 +86,7 @@ def finetune(
         tables = form.usable(read[0], task), form.usable(read[1], task)
         skipped += _say_skipped(tables, progress)
         truncated = _count_truncated(form, task, tables, progress)
-        epochs = _fit(form, task, tables, run, config, callbacks, progress)
+        epochs = train_epochs(form, task, tables, run, config, callbacks, progress)
         metrics = {
             **described,
             "train_rows": len(tables[0]),
@@ -207,54 +208,6 @@ def _callbacks(tensorboard: str | None) -> list[Any]:
     from kerazoo.training.tensorboard_logs import tensorboard_callback
 
     return [tensorboard_callback(tensorboard)]
-
-
-def _fit(
-    form: Form,
-    task: Any,
-    tables: tuple[Table, Table],
-    run: UnfinishedRun,
-    config: FinetuneConfig,
-    callbacks: list[Any],
-    progress: Progress,
-) -> list[dict[str, Any]]:
-    """Compile and fit; return what each epoch gave."""
-    from kerazoo.data.row_order import RowOrder, steps_of_epoch
-    from kerazoo.training.checkpoint_writer import RunPlan
-    from kerazoo.training.fit_progress import FitProgress
-    from kerazoo.training.optimizer import create_optimizer
-    from kerazoo.training.resumable_fit import resumable_fit
-    from kerazoo.training.schedule import WarmupLinearDecay
-
-    rows, held_out = (form.fit_rows(table, task) for table in tables)
-    size, seed = config.batch_size, config.seed
-    steps = steps_of_epoch(rows.count, size)
-    total = config.epochs * steps
-    schedule = WarmupLinearDecay(config.peak_learning_rate, config.warmup_steps(total), total)
-    task.compile(
-        create_optimizer(schedule, config.weight_decay, config.clip_norm, config.on_non_finite)
-    )
-
-    def fit(part: Any, **options: Any) -> None:
-        form.fit(task, rows, held_out, config, shuffle=RowOrder(seed, part.first_step), **options)
-
-    def rows_of_batch(number: int) -> str:
-        chosen = RowOrder(seed).rows_of_batch(number, rows.count, size)
-        return form.where(tables[0], rows, chosen)
-
-    with warnings.catch_warnings():
-        # It was counted and said already.
-        warnings.filterwarnings("ignore", message=".*texts are longer than")
-        return resumable_fit(
-            task,
-            fit,
-            run,
-            RunPlan(total, steps, config.checkpoint_every, config.keep_checkpoints),
-            lambda step, said: FitProgress(progress, steps, config.epochs, step, said),
-            rows_of_batch,
-            callbacks,
-            progress,
-        )
 
 
 def _measured(

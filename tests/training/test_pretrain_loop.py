@@ -6,6 +6,7 @@ import signal
 import keras
 import numpy as np
 import pytest
+from interruptions import at_step, fail
 
 from kerazoo import BertPretrainer, MaskedLM
 from kerazoo.data.manifest import read_manifest
@@ -16,7 +17,6 @@ from kerazoo.training.checkpoint_folder import checkpoint_files
 from kerazoo.training.optimizer import decays
 from kerazoo.training.pretrain_config import PretrainConfig
 from kerazoo.training.pretrain_loop import train_steps
-from kerazoo.training.run_progress import RunProgress
 from kerazoo.training.unfinished_run import UnfinishedRun
 
 CONFIG = PretrainConfig(
@@ -52,22 +52,6 @@ def train(make_task, rows):
         return values, [{k: v for k, v in e.items() if k not in times} for e in history]
 
     return in_folder
-
-
-def at_step(monkeypatch, step, action):
-    """Do something when a step is done."""
-    original = RunProgress.on_train_batch_end
-
-    def then_act(self, batch, logs=None):
-        original(self, batch, logs)
-        if self.step == step:
-            action()
-
-    monkeypatch.setattr(RunProgress, "on_train_batch_end", then_act)
-
-
-def fail():
-    raise RuntimeError("killed")
 
 
 def last_checkpoint(output):
