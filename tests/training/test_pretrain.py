@@ -160,7 +160,7 @@ def test_a_failed_run_leaves_nothing_and_an_unfinished_one_is_gone_on_with(
 ):
     data, out = str(make_shards("bert-mlm")), tmp_path / "out"
 
-    def full(*arguments):
+    def full(*arguments, **options):
         raise OSError(28, "No space left on device")
 
     config = PretrainConfig(steps=2, batch_size=5, checkpoint_every=1, validation_fraction=0)
