@@ -53,8 +53,9 @@ def finetune(
         The folder and the metrics.
 
     Raises:
-        FileNotFoundError: if a file or the checkpoint is missing.
+        BlockingIOError: if another process writes to the output folder.
         FileExistsError: if the output folder holds something.
+        FileNotFoundError: if a file or the checkpoint is missing.
         ModuleNotFoundError: if `tensorboard` is asked for and not installed.
         NonFiniteError: if a loss or a gradient is not a finite number.
         ValueError: if a file or the checkpoint is wrong; the message names file and line.
@@ -63,25 +64,24 @@ def finetune(
 
     config = config or FinetuneConfig()
     form = form_of(task_name, config.strict, config.tag_scheme)
-    run = UnfinishedRun(output, resume)
-    callbacks = _callbacks(tensorboard)
-    read, skipped = _read_tables(form, train, validation, config, progress)
-    form.check(*read, config)
-    arguments = form.task_arguments(read[0], config)
-    began = time.perf_counter()
-    described = {"task": task_name, "preset": preset, "train": train, "validation": validation}
-    run.begin(
-        {
-            **described,
-            "backend": _backend(),
-            "rows": [table.fingerprint for table in read],
-            **dataclasses.asdict(config),
-        }
-    )
-    if run.is_complete:
-        progress.say("The run is complete already.")
-        return read_result(run.output)
-    with run.kept_if_saved(progress.say):
+    with UnfinishedRun.opened(output, resume, progress.say) as run:
+        callbacks = _callbacks(tensorboard)
+        read, skipped = _read_tables(form, train, validation, config, progress)
+        form.check(*read, config)
+        arguments = form.task_arguments(read[0], config)
+        began = time.perf_counter()
+        described = {"task": task_name, "preset": preset, "train": train, "validation": validation}
+        run.begin(
+            {
+                **described,
+                "backend": _backend(),
+                "rows": [table.fingerprint for table in read],
+                **dataclasses.asdict(config),
+            }
+        )
+        if run.is_complete:
+            progress.say("The run is complete already.")
+            return read_result(run.output)
         task = _load_task(task_name, preset, arguments, config, progress)
         tables = form.usable(read[0], task), form.usable(read[1], task)
         skipped += _say_skipped(tables, progress)
@@ -102,8 +102,8 @@ def finetune(
         # How batches are padded here is a matter of this backend, not of the model.
         task.preprocessor.pad_to_multiple_of = None
         write_run(task, metrics, config, run.output)
-    run.finish()
-    return TrainingResult(run.output, metrics)
+        run.finish()
+        return TrainingResult(run.output, metrics)
 
 
 def _read_tables(

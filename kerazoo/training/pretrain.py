@@ -9,7 +9,6 @@ from typing import Any
 
 import keras
 
-from kerazoo.conversion.locked_output import locked_output
 from kerazoo.conversion.source import open_checkpoint
 from kerazoo.data.prepare_settings import PrepareSettings
 from kerazoo.data.row_source import RowSource
@@ -77,70 +76,50 @@ def pretrain(
     """
     config = config or PretrainConfig()
     _check_beginning(preset, size)
-    model = (preset, size, vocabulary, lowercase)
-    with locked_output(output):
-        return _pretrain(data, output, config, *model, validation, tensorboard, resume, progress)
-
-
-def _pretrain(
-    data: str | Sequence[str],
-    output: str | Path,
-    config: PretrainConfig,
-    preset: str | None,
-    size: str | None,
-    vocabulary: str | None,
-    lowercase: bool,
-    validation: str | None,
-    tensorboard: str | None,
-    resume: bool,
-    progress: Progress,
-) -> TrainingResult:
-    """Train in a folder to which no other process writes; see `pretrain`."""
-    run = UnfinishedRun(output, resume)
-    callbacks = [] if tensorboard is None else [tensorboard_callback(tensorboard)]
-    source = PretrainData.open(data)
-    source.check_settings(config)
-    own = None if validation is None else PretrainData.open(validation)
-    began = time.perf_counter()
-    tokenizer = source.tokenizer(preset, vocabulary, lowercase)
-    longest = open_checkpoint(preset).max_sequence_length if preset else config.max_sequence_length
-    settings = source.row_settings(_is_causal(preset, size), config, longest)
-    config = mask_settings(settings, config)
-    rows, measured = _open_rows(source, own, tokenizer, settings, config, progress)
-    described = {
-        "preset": preset,
-        "size": size,
-        "data": list(source.paths),
-        "validation": validation,
-    }
-    run.begin(
-        {
-            **described,
-            "backend": keras.config.backend(),
-            "rows": rows.fingerprint,
-            **dataclasses.asdict(config),
+    with UnfinishedRun.opened(output, resume, progress.say) as run:
+        callbacks = [] if tensorboard is None else [tensorboard_callback(tensorboard)]
+        source = PretrainData.open(data)
+        source.check_settings(config)
+        own = None if validation is None else PretrainData.open(validation)
+        began = time.perf_counter()
+        tokenizer = source.tokenizer(preset, vocabulary, lowercase)
+        longest = _longest_row(preset, config)
+        settings = source.row_settings(_is_causal(preset, size), config, longest)
+        config = mask_settings(settings, config)
+        rows, measured = _open_rows(source, own, tokenizer, settings, config, progress)
+        described = {
+            "preset": preset,
+            "size": size,
+            "data": list(source.paths),
+            "validation": validation,
         }
-    )
-    if run.is_complete:
-        progress.say("The run is complete already.")
-        return read_result(run.output)
-    with run.kept_if_saved(progress.say):
+        run.begin(
+            {
+                **described,
+                "backend": keras.config.backend(),
+                "rows": rows.fingerprint,
+                **dataclasses.asdict(config),
+            }
+        )
+        if run.is_complete:
+            progress.say("The run is complete already.")
+            return read_result(run.output)
         task = _make_task(preset, size, settings, tokenizer, config, progress)
         what = (task, rows, measured, run, config, callbacks, progress)
         history = train_steps(*what, evaluate_first=preset is not None)
-    metrics = {
-        "task": task.task_name,
-        "objective": settings.objective,
-        **described,
-        **_counts(task, rows, measured, settings, config),
-        "evaluations": history,
-        **_measured(history, measured is not None),
-        "tokens_per_second": _tokens_per_second(history),
-        "seconds": round(time.perf_counter() - began, 1),
-    }
-    write_run(task, metrics, config, Path(output))
-    run.finish()
-    return TrainingResult(Path(output), metrics)
+        metrics = {
+            "task": task.task_name,
+            "objective": settings.objective,
+            **described,
+            **_counts(task, rows, measured, settings, config),
+            "evaluations": history,
+            **_measured(history, measured is not None),
+            "tokens_per_second": _tokens_per_second(history),
+            "seconds": round(time.perf_counter() - began, 1),
+        }
+        write_run(task, metrics, config, run.output)
+        run.finish()
+        return TrainingResult(run.output, metrics)
 
 
 def _make_task(
@@ -189,6 +168,13 @@ def _is_causal(preset: str | None, size: str | None) -> bool:
     """Return whether the model reads from left to right."""
     family = family_of_size(size) if size else open_checkpoint(preset or "").family
     return family == "gpt"
+
+
+def _longest_row(preset: str | None, config: PretrainConfig) -> int | None:
+    """Return the most tokens that the model reads; None is no limit."""
+    if preset is None:
+        return config.max_sequence_length
+    return open_checkpoint(preset).max_sequence_length
 
 
 def _open_rows(

@@ -6,9 +6,10 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from kerazoo.conversion.json_file import read_json_object
+from kerazoo.conversion.locked_output import locked_output
 from kerazoo.conversion.new_folder import check_is_free
 from kerazoo.training.checkpoint_folder import checkpoint_files, remove_unfinished
 from kerazoo.training.run_folder import HISTORY_FILE, RUN_FILE
@@ -41,6 +42,7 @@ class UnfinishedRun:
         self.output = Path(output)
         self.folder = self.output / UNFINISHED_FOLDER
         self.description: dict[str, Any] = {}
+        self._is_begun = False
         self._run_file = self.folder / RUN_FILE
         self._complete_file = self.output / RUN_FILE
         self.is_resumed = self._run_file.is_file()
@@ -52,6 +54,32 @@ class UnfinishedRun:
             )
         if not self.is_resumed and not self.is_complete and not self._was_hardly_begun():
             check_is_free(self.output)
+
+    @classmethod
+    @contextmanager
+    def opened(cls, output: str | Path, resume: bool, say: Callable[[str], None]) -> Iterator[Self]:
+        """Look at a folder to which no other process writes until the block ends.
+
+        After an error in the block, what was begun is removed unless there is a checkpoint to go on
+        with.
+
+        Args:
+            output: as in the constructor.
+            resume: as in the constructor.
+            say: is told that there is a checkpoint.
+
+        Raises:
+            BlockingIOError: if another process writes to the folder.
+            FileExistsError: if the folder holds something else.
+        """
+        with locked_output(output):
+            run = cls(output, resume)
+            try:
+                yield run
+            except BaseException:
+                if run._keep_if_saved():
+                    say("What was done is kept; the same command with --resume goes on with it.")
+                raise
 
     def begin(self, description: dict[str, Any]) -> None:
         """Create the folder, or check that the unfinished run is the same one.
@@ -72,6 +100,7 @@ class UnfinishedRun:
             remove_unfinished(self.folder)
         else:
             self.make_folder()
+        self._is_begun = not self.is_complete
 
     def make_folder(self) -> None:
         """Create the folder, also where somebody has removed it while the run goes on."""
@@ -107,21 +136,9 @@ class UnfinishedRun:
         os.replace(self._run_file, self._complete_file)
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    @contextmanager
-    def kept_if_saved(self, say: Callable[[str], None]) -> Iterator[None]:
-        """After an error in the block, remove all unless there is a checkpoint to go on with.
-
-        Args:
-            say: is told that there is one.
-        """
-        try:
-            yield
-        except BaseException:
-            if self._keep_if_saved():
-                say("What was done is kept; the same command with --resume goes on with it.")
-            raise
-
     def _keep_if_saved(self) -> bool:
+        if not self._is_begun:
+            return False
         if self.folder.is_dir() and not checkpoint_files(self.folder):
             shutil.rmtree(self.folder, ignore_errors=True)
             (self.output / HISTORY_FILE).unlink(missing_ok=True)

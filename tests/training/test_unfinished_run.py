@@ -67,24 +67,46 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path, monkeypatch):
         UnfinishedRun(tmp_path / "out", resume=False).begin({})
 
 
-def fail(run):
+def fail(output, begins=True, work=lambda run: None):
+    """Return what is said when the block of an opened run fails."""
     said = []
-    with pytest.raises(KeyError), run.kept_if_saved(said.append):
+    with pytest.raises(KeyError), UnfinishedRun.opened(output, True, said.append) as run:
+        if begins:
+            run.begin({"seed": 3, "data": ["a"]})
+        work(run)
         raise KeyError
     return said
 
 
-def test_a_failed_run_without_a_checkpoint_leaves_nothing(begun):
-    (begun.output / "history.jsonl").write_text("{}")
-    assert fail(begun) == []
-    assert not begun.output.exists()
+@pytest.mark.parametrize("begins", [False, True])
+def test_a_failed_run_without_a_checkpoint_leaves_nothing(tmp_path, begins):
+    def work(run):
+        if begins:
+            (run.output / "history.jsonl").write_text("{}")
+
+    assert fail(tmp_path / "parent" / "out", begins, work) == []
+    assert not any(tmp_path.iterdir())
 
 
 def test_a_checkpoint_is_kept(begun):
     (begun.folder / "step-000000004.safetensors").write_bytes(b"")
-    (sentence,) = fail(begun)
+    (sentence,) = fail(begun.output)
     assert "--resume goes on" in sentence
     assert begun.folder.is_dir()
+
+
+def test_what_was_begun_before_is_not_removed(begun):
+    assert fail(begun.output, begins=False) == []
+    assert begun.folder.is_dir()
+
+
+def test_one_process_at_a_time(tmp_path):
+    with (
+        UnfinishedRun.opened(tmp_path / "out", False, print),
+        pytest.raises(BlockingIOError, match="is being written to by process"),
+        UnfinishedRun.opened(tmp_path / "out", False, print),
+    ):
+        pass
 
 
 def test_what_a_killed_process_left_is_removed(begun):
