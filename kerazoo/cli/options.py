@@ -32,6 +32,16 @@ class OutputPath(click.ParamType):
         return value
 
 
+CHECKPOINT_SETTINGS: OptionTable = {
+    "checkpoint_every": (int, "Steps between two checkpoints; 0 writes none on the way."),
+    "keep_checkpoints": (int, "So many of the last checkpoints stay, and the best."),
+    "on_non_finite": (
+        click.Choice(ON_NON_FINITE),
+        "What a step does whose gradient is not finite.",
+    ),
+}
+"""Settings of every run that can be gone on with."""
+
 _SETTINGS: OptionTable = {
     "epochs": (int, "Passes over the training rows."),
     "batch_size": (int, "Rows of one step."),
@@ -81,12 +91,7 @@ _SETTINGS: OptionTable = {
     "ban_illegal_moves": (bool, "Let the CRF give no I- behind no entity of its type."),
     "label_all_pieces": (bool, "Train all tokens of a word, not the first one alone."),
     "validation_fraction": (float, "Share of rows held out if there is no --validation."),
-    "checkpoint_every": (int, "Steps between two checkpoints; 0 writes none on the way."),
-    "keep_checkpoints": (int, "So many of the last checkpoints stay, and the best."),
-    "on_non_finite": (
-        click.Choice(ON_NON_FINITE),
-        "What a step does whose gradient is not finite.",
-    ),
+    **CHECKPOINT_SETTINGS,
     "seed": (int, "Seed of new weights, order, dropout and split."),
 }
 

@@ -5,12 +5,18 @@ from typing import Any
 
 import click
 
-from kerazoo.cli.options import OutputPath, debug_option, json_option, quiet_option
+from kerazoo.cli.options import (
+    CHECKPOINT_SETTINGS,
+    OutputPath,
+    debug_option,
+    json_option,
+    quiet_option,
+)
 from kerazoo.cli.settings_options import OptionTable, options_of, settings_of
 from kerazoo.data.objectives import OBJECTIVES
 from kerazoo.data.prepare_settings import MASKINGS, SEGMENTERS
 from kerazoo.training.pretrain_config import NGRAM_UNITS, PretrainConfig
-from kerazoo.training.settings import ON_NON_FINITE, PRECISIONS
+from kerazoo.training.settings import PRECISIONS
 
 _SETTINGS: OptionTable = {
     "steps": (int, "Batches to train on, instead of --epochs."),
@@ -44,12 +50,7 @@ _SETTINGS: OptionTable = {
     "validation_fraction": (float, "Share of rows held out if there is no --validation."),
     "validation_rows": (int, "Most rows that an evaluation reads."),
     "evaluate_every": (int, "Steps between two evaluations."),
-    "checkpoint_every": (int, "Steps between two checkpoints; 0 writes none on the way."),
-    "keep_checkpoints": (int, "So many of the last checkpoints stay, and the best."),
-    "on_non_finite": (
-        click.Choice(ON_NON_FINITE),
-        "What a step does whose gradient is not finite.",
-    ),
+    **CHECKPOINT_SETTINGS,
     "seed": (int, "Seed of new weights, order, masks and dropout."),
 }
 

@@ -1,12 +1,16 @@
 """`kerazoo vocab`: a vocabulary for a corpus."""
 
 import json
+from typing import TYPE_CHECKING
 
 import click
 
 from kerazoo.cli.corpus_options import corpus_options
 from kerazoo.cli.options import OutputPath, debug_option, json_option, quiet_option
 from kerazoo.training.counted import counted
+
+if TYPE_CHECKING:
+    from kerazoo.tokenizers.vocabulary_training import TrainedVocabulary
 
 
 @click.command()
@@ -98,20 +102,25 @@ def vocab(
     if as_json:
         click.echo(json.dumps(result, ensure_ascii=False))
         return
-    rare = ""
+    sought = f"--min-frequency {min_frequency}"
+    if kind != "byte-bpe":
+        sought += f", --character-coverage {character_coverage}"
+    click.echo(f"{_summary(vocabulary, kind, size, sought)}: {output}")
+
+
+def _summary(vocabulary: "TrainedVocabulary", kind: str, size: int, sought: str) -> str:
+    """Say what came of it; `sought` is the options that decide how many entries there can be."""
+    said = f"{len(vocabulary.entries):,} entries ({kind})"
+    if len(vocabulary.entries) < size:
+        what = "pieces" if kind == "byte-bpe" else "characters and pieces"
+        said += (
+            f", fewer than {size:,}, as the texts hold no more {what} that are frequent enough "
+            f"({sought})"
+        )
     if vocabulary.characters_left_out:
-        rare = (
+        said += (
             f"; {counted(vocabulary.characters_left_out, 'rare character')} "
             f"({vocabulary.share_left_out:.3%} of the text) "
             f"{'is' if vocabulary.characters_left_out == 1 else 'are'} unknown"
         )
-    fewer = ""
-    if len(vocabulary.entries) < size:
-        what, coverage = "pieces", ""
-        if kind != "byte-bpe":
-            what, coverage = "characters and pieces", f", --character-coverage {character_coverage}"
-        fewer = (
-            f", fewer than {size:,}, as the texts hold no more {what} that are frequent enough "
-            f"(--min-frequency {min_frequency}{coverage})"
-        )
-    click.echo(f"{len(vocabulary.entries):,} entries ({kind}){fewer}{rare}: {output}")
+    return said

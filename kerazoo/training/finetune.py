@@ -14,6 +14,7 @@ from kerazoo.training.forms.base import Form
 from kerazoo.training.forms.registry import form_of
 from kerazoo.training.progress import SILENT, Progress
 from kerazoo.training.run_folder import TrainingResult, read_result, write_run
+from kerazoo.training.tensorboard_logs import tensorboard_callbacks
 from kerazoo.training.unfinished_run import UnfinishedRun
 
 
@@ -65,7 +66,7 @@ def finetune(
     config = config or FinetuneConfig()
     form = form_of(task_name, config.strict, config.tag_scheme)
     with UnfinishedRun.opened(output, resume, progress.say) as run:
-        callbacks = _callbacks(tensorboard)
+        callbacks = tensorboard_callbacks(tensorboard)
         read, skipped = _read_tables(form, train, validation, config, progress)
         form.check(*read, config)
         arguments = form.task_arguments(read[0], config)
@@ -199,15 +200,6 @@ def _count_truncated(form: Form, task: Any, tables: tuple[Table, Table], progres
             "(--sequence-length raises the limit)."
         )
     return count
-
-
-def _callbacks(tensorboard: str | None) -> list[Any]:
-    """Return the callbacks that were asked for."""
-    if tensorboard is None:
-        return []
-    from kerazoo.training.tensorboard_logs import tensorboard_callback
-
-    return [tensorboard_callback(tensorboard)]
 
 
 def _measured(

@@ -9,6 +9,7 @@ from typing import Any
 import keras
 
 from kerazoo.training.checkpoint_folder import checkpoint_files
+from kerazoo.training.counted import counted
 from kerazoo.training.progress import Progress
 from kerazoo.training.run_progress import RunProgress
 from kerazoo.training.settings import STOP
@@ -86,7 +87,7 @@ class NonFiniteGuard(keras.callbacks.Callback):
         elif count > self._said:
             self._said = count
             self._progress.say(
-                f"{count} step{'s' if count > 1 else ''} left out so far, as the gradient was not "
+                f"{counted(count, 'step')} left out so far, as the gradient was not "
                 f"finite; the last one was step {step} with {self._rows_of_batch(step - 1)}."
             )
 

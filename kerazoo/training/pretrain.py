@@ -20,7 +20,7 @@ from kerazoo.training.pretrain_loop import train_steps
 from kerazoo.training.pretrain_task import family_of_size, load_task, new_task
 from kerazoo.training.progress import SILENT, Progress
 from kerazoo.training.run_folder import TrainingResult, read_result, write_run
-from kerazoo.training.tensorboard_logs import tensorboard_callback
+from kerazoo.training.tensorboard_logs import tensorboard_callbacks
 from kerazoo.training.unfinished_run import UnfinishedRun
 
 _SPEED = "tokens_per_second"
@@ -77,7 +77,7 @@ def pretrain(
     config = config or PretrainConfig()
     _check_beginning(preset, size)
     with UnfinishedRun.opened(output, resume, progress.say) as run:
-        callbacks = [] if tensorboard is None else [tensorboard_callback(tensorboard)]
+        callbacks = tensorboard_callbacks(tensorboard)
         source = PretrainData.open(data)
         source.check_settings(config)
         own = None if validation is None else PretrainData.open(validation)
