@@ -6,6 +6,7 @@ that trains or changes a model takes a fresh one from the `make_…` fixture of 
 """
 
 import functools
+import gc
 import importlib.util
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -36,6 +37,12 @@ import tensorflow as tf
 tf.config.set_logical_device_configuration(
     tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 2
 )
+
+# A twentieth of the time went into looking for garbage among what the libraries hold for ever, and
+# into shortening tracebacks that nobody sees.
+gc.freeze()
+gc.set_threshold(20_000, 20, 20)
+tf.debugging.disable_traceback_filtering()
 
 HAS_TRANSFORMERS = importlib.util.find_spec("transformers") is not None
 

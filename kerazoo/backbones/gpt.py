@@ -184,6 +184,11 @@ class GPTBackbone(Backbone):
         Returns:
             (…, vocabulary) float.
         """
+        is_a_step = len(hidden_states.shape) == 2  # of generation: few rows, no gradient
+        if is_a_step and self.token_embedding.quantization_mode is None:
+            # TensorFlow and PyTorch multiply 2 to 7 times as fast with the large matrix first.
+            matrix = ops.cast(self.token_embedding.embeddings, hidden_states.dtype)
+            return ops.transpose(ops.matmul(matrix, ops.transpose(hidden_states)))
         return self.token_embedding(hidden_states, reverse=True)
 
     def read_prompt(self, token_ids: Tensor, slots: int) -> tuple[Tensor, KeyValueCache]:

@@ -37,6 +37,8 @@ def _training_command(task_name: str, files: str) -> Callable[..., Any]:
                     "Folder to create.",
                     {"required": True, "type": OutputPath(), "metavar": "DIR"},
                 ),
+                ("--resume", "Go on with an unfinished run in --output.", {"is_flag": True}),
+                ("--tensorboard", "Folder for TensorBoard's logs.", {"metavar": "DIR"}),
             )
         ):
             function = click.option(flag, help=words, **options)(function)
@@ -147,6 +149,8 @@ def _run(
     train: str,
     validation: str | None,
     output: str,
+    resume: bool,
+    tensorboard: str | None,
     config: str | None,
     as_json: bool,
     quiet: bool,
@@ -158,7 +162,11 @@ def _run(
     from kerazoo.training.progress import Progress
 
     settings = settings_from(config, options)
-    result = run(task_name, preset, train, validation, output, settings, Progress(quiet))
+    result = run(
+        *(task_name, preset, train, validation, output, settings, Progress(quiet)),
+        resume=resume,
+        tensorboard=tensorboard,
+    )
     metrics = result.metrics
     if as_json:
         click.echo(json.dumps({"output": output, **metrics}, ensure_ascii=False))

@@ -17,7 +17,7 @@ from kerazoo.training.config import (
     FinetuneConfig,
 )
 from kerazoo.training.generation_settings import GenerationSettings
-from kerazoo.training.settings import PRECISIONS
+from kerazoo.training.settings import ON_NON_FINITE, PRECISIONS
 
 
 class OutputPath(click.ParamType):
@@ -31,6 +31,16 @@ class OutputPath(click.ParamType):
             self.fail(f"The path is empty; name what to create. Received: {value!r}", param, ctx)
         return value
 
+
+CHECKPOINT_SETTINGS: OptionTable = {
+    "checkpoint_every": (int, "Steps between two checkpoints; 0 writes none on the way."),
+    "keep_checkpoints": (int, "So many of the last checkpoints stay, and the best."),
+    "on_non_finite": (
+        click.Choice(ON_NON_FINITE),
+        "What a step does whose gradient is not finite.",
+    ),
+}
+"""Settings of every run that can be gone on with."""
 
 _SETTINGS: OptionTable = {
     "epochs": (int, "Passes over the training rows."),
@@ -81,6 +91,7 @@ _SETTINGS: OptionTable = {
     "ban_illegal_moves": (bool, "Let the CRF give no I- behind no entity of its type."),
     "label_all_pieces": (bool, "Train all tokens of a word, not the first one alone."),
     "validation_fraction": (float, "Share of rows held out if there is no --validation."),
+    **CHECKPOINT_SETTINGS,
     "seed": (int, "Seed of new weights, order, dropout and split."),
 }
 

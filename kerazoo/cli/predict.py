@@ -118,6 +118,7 @@ def _rows_of(columns: dict[str, tuple[str, ...]]) -> Iterator["Row"]:
     from kerazoo.data.row import Row
 
     given = {name: texts for name, texts in columns.items() if texts}
+    unit = f"--{next(iter(given))} number"
     for number, row in enumerate(zip(*given.values(), strict=True), start=1):
         values = dict(zip(given, row, strict=True))
         for name, value in values.items():
@@ -127,4 +128,4 @@ def _rows_of(columns: dict[str, tuple[str, ...]]) -> Iterator["Row"]:
                 raise ValueError(
                     f"--{name.replace('_', '-')} number {number} is not UTF-8."
                 ) from error
-        yield Row(number, values)
+        yield Row(number, values, unit)

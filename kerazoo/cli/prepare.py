@@ -10,6 +10,7 @@ from kerazoo.cli.corpus_options import corpus_options
 from kerazoo.cli.options import OutputPath, debug_option, json_option, quiet_option
 from kerazoo.data.objectives import OBJECTIVES
 from kerazoo.data.prepare_settings import MASKINGS, SEGMENTERS, PrepareSettings
+from kerazoo.training.counted import counted
 
 _DEFAULTS = PrepareSettings()
 _UNBALANCED = 0.6
@@ -144,13 +145,9 @@ def _summary(manifest: Any, output: str) -> str:
     if manifest.objective == "bert" and counts.rows:
         pairs = f", {counts.random_next / counts.rows:.1%} with a random second text"
     return (
-        f"{_counted(counts.documents, 'document')}, {_counted(counts.rows, 'row')} of "
-        f"{counts.tokens:,} tokens{pairs}, in {_counted(len(manifest.shards), 'shard')}: {output}"
+        f"{counted(counts.documents, 'document')}, {counted(counts.rows, 'row')} of "
+        f"{counts.tokens:,} tokens{pairs}, in {counted(len(manifest.shards), 'shard')}: {output}"
     )
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _say_what_is_odd(manifest: Any) -> None:
@@ -170,7 +167,8 @@ def _say_what_is_odd(manifest: Any) -> None:
         )
     if counts.replaced_lines:
         click.echo(
-            f"Note: {counts.replaced_lines:,} lines hold U+FFFD, which stands for bytes that are "
-            "not UTF-8.",
+            f"Note: {counted(counts.replaced_lines, 'line')} "
+            f"{'holds' if counts.replaced_lines == 1 else 'hold'} U+FFFD, which stands for bytes "
+            "that are not UTF-8.",
             err=True,
         )

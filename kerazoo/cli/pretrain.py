@@ -5,7 +5,13 @@ from typing import Any
 
 import click
 
-from kerazoo.cli.options import OutputPath, debug_option, json_option, quiet_option
+from kerazoo.cli.options import (
+    CHECKPOINT_SETTINGS,
+    OutputPath,
+    debug_option,
+    json_option,
+    quiet_option,
+)
 from kerazoo.cli.settings_options import OptionTable, options_of, settings_of
 from kerazoo.data.objectives import OBJECTIVES
 from kerazoo.data.prepare_settings import MASKINGS, SEGMENTERS
@@ -32,7 +38,10 @@ _SETTINGS: OptionTable = {
         click.Choice(OBJECTIVES),
         "Rows to make of raw text. [default: bert-mlm, or gpt as the model is]",
     ),
-    "sequence_length": (int, "Tokens of a row of raw text. [default: 128]"),
+    "sequence_length": (
+        int,
+        "Tokens of a row of raw text. [default: 128, or what the model reads]",
+    ),
     "segmenter": (
         click.Choice(SEGMENTERS),
         "Chinese words of raw text. [default: each Han character is a word]",
@@ -41,7 +50,7 @@ _SETTINGS: OptionTable = {
     "validation_fraction": (float, "Share of rows held out if there is no --validation."),
     "validation_rows": (int, "Most rows that an evaluation reads."),
     "evaluate_every": (int, "Steps between two evaluations."),
-    "checkpoint_every": (int, "Steps between two checkpoints; 0 writes none on the way."),
+    **CHECKPOINT_SETTINGS,
     "seed": (int, "Seed of new weights, order, masks and dropout."),
 }
 
@@ -87,7 +96,11 @@ def pretrain(
     on with texts. DIR receives the model, metrics.json and training_config.json. A run that was
     interrupted goes on by the same command with --resume.
     """
-    if (preset is None) == (size is None):
+    if preset is not None and size is not None:
+        raise click.UsageError(
+            "--preset goes on with a checkpoint and --size begins a new model; give one of them."
+        )
+    if preset is None and size is None:
         raise click.UsageError("Name a checkpoint with --preset, or a --size to begin anew.")
     if vocab is not None and preset is not None:
         raise click.UsageError("--vocab goes with --size; a checkpoint has its vocabulary.")

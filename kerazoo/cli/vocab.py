@@ -1,11 +1,16 @@
 """`kerazoo vocab`: a vocabulary for a corpus."""
 
 import json
+from typing import TYPE_CHECKING
 
 import click
 
 from kerazoo.cli.corpus_options import corpus_options
 from kerazoo.cli.options import OutputPath, debug_option, json_option, quiet_option
+from kerazoo.training.counted import counted
+
+if TYPE_CHECKING:
+    from kerazoo.tokenizers.vocabulary_training import TrainedVocabulary
 
 
 @click.command()
@@ -43,9 +48,7 @@ from kerazoo.cli.options import OutputPath, debug_option, json_option, quiet_opt
 @click.option(
     "--share",
     type=float,
-    default=1.0,
-    show_default=True,
-    help="Share of the documents to read, if memory is short.",
+    help="Share of the documents to read. [default: all, or 1 GB of text, byte-bpe 200 MB]",
 )
 @corpus_options
 @json_option
@@ -59,7 +62,7 @@ def vocab(
     cased: bool,
     min_frequency: int,
     character_coverage: float,
-    share: float,
+    share: float | None,
     errors: str,
     document_per_file: bool,
     as_json: bool,
@@ -87,6 +90,7 @@ def vocab(
             errors=errors,
             document_per_file=document_per_file,
             on_document=lambda: advance(1, ""),
+            say=progress.say,
         )
     result = {
         "output": output,
@@ -98,10 +102,25 @@ def vocab(
     if as_json:
         click.echo(json.dumps(result, ensure_ascii=False))
         return
-    rare = ""
-    if vocabulary.characters_left_out:
-        rare = (
-            f"; {vocabulary.characters_left_out:,} rare characters "
-            f"({vocabulary.share_left_out:.3%} of the text) are unknown"
+    sought = f"--min-frequency {min_frequency}"
+    if kind != "byte-bpe":
+        sought += f", --character-coverage {character_coverage}"
+    click.echo(f"{_summary(vocabulary, kind, size, sought)}: {output}")
+
+
+def _summary(vocabulary: "TrainedVocabulary", kind: str, size: int, sought: str) -> str:
+    """Say what came of it; `sought` is the options that decide how many entries there can be."""
+    said = f"{len(vocabulary.entries):,} entries ({kind})"
+    if len(vocabulary.entries) < size:
+        what = "pieces" if kind == "byte-bpe" else "characters and pieces"
+        said += (
+            f", fewer than {size:,}, as the texts hold no more {what} that are frequent enough "
+            f"({sought})"
         )
-    click.echo(f"{len(vocabulary.entries):,} entries ({kind}){rare}: {output}")
+    if vocabulary.characters_left_out:
+        said += (
+            f"; {counted(vocabulary.characters_left_out, 'rare character')} "
+            f"({vocabulary.share_left_out:.3%} of the text) "
+            f"{'is' if vocabulary.characters_left_out == 1 else 'are'} unknown"
+        )
+    return said

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from kerazoo.conversion.named_output import cannot_write, named_output
+
 
 @contextmanager
 def new_folder(path: str | Path) -> Iterator[Path]:
@@ -17,15 +19,17 @@ def new_folder(path: str | Path) -> Iterator[Path]:
 
     Raises:
         FileExistsError: if there is something at the path already.
+        OSError: if it cannot be written; the message names the path.
     """
     final = Path(path)
     check_is_free(final)
     temporary = _temporary_folder(final)
     try:
-        yield temporary
-        temporary.chmod(0o755)
-        check_is_free(final)
-        temporary.rename(final)
+        with named_output(final):
+            yield temporary
+            temporary.chmod(0o755)
+            check_is_free(final)
+            temporary.rename(final)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -43,23 +47,33 @@ def updated_folder(path: str | Path) -> Iterator[Path]:
     final = Path(path)
     temporary = _temporary_folder(final)
     try:
-        yield temporary
-        for file in [file for file in temporary.rglob("*") if file.is_file()]:
-            target = final / file.relative_to(temporary)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(file, target)
+        with named_output(final):
+            yield temporary
+            for file in [file for file in temporary.rglob("*") if file.is_file()]:
+                target = final / file.relative_to(temporary)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                os.replace(file, target)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _temporary_folder(final: Path) -> Path:
     """Create a folder beside `final`, whose name an error then says."""
-    try:
-        final.parent.mkdir(parents=True, exist_ok=True)
+    make_parent(final)
+    with named_output(final):
         return Path(tempfile.mkdtemp(prefix=f".{final.name}.", dir=final.parent))
+
+
+def make_parent(path: Path) -> None:
+    """Create the folder that a path is in, and those around it.
+
+    Raises:
+        OSError: if that is not possible; the message names the path.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        words = f"No folder can be created there ({error.strerror}). Choose another output"
-        raise type(error)(error.errno, words, str(final)) from error
+        raise cannot_write(error, path) from error
 
 
 def check_is_free(path: Path) -> None:
@@ -68,12 +82,7 @@ def check_is_free(path: Path) -> None:
     Raises:
         NotADirectoryError: if the path leads through a file.
     """
-    for parent in path.parents:
-        if parent.exists() and not parent.is_dir():
-            raise NotADirectoryError(
-                f"{parent} is a file, so no folder can be created in it; nothing was written. "
-                f"Choose another output. Received: path={str(path)!r}"
-            )
+    check_no_file_on_the_way(path)
     if path.is_dir() and not any(path.iterdir()):
         return
     if path.exists():
@@ -81,3 +90,13 @@ def check_is_free(path: Path) -> None:
             f"There is something at the output path already; nothing was written. Choose another "
             f"folder, or remove this one. Received: path={str(path)!r}"
         )
+
+
+def check_no_file_on_the_way(path: Path) -> None:
+    """Raise NotADirectoryError if the path leads through a file."""
+    for parent in path.parents:
+        if parent.exists() and not parent.is_dir():
+            raise NotADirectoryError(
+                f"{parent} is a file, so no folder can be created in it; nothing was written. "
+                f"Choose another output. Received: path={str(path)!r}"
+            )

@@ -42,6 +42,16 @@ class CheckpointSource:
         content = read_json_object(self.folder / huggingface_config.CONFIG_FILE)
         return str(content["class_name"]).removesuffix("Backbone").lower()
 
+    @property
+    def max_sequence_length(self) -> int | None:
+        """The most tokens of a row that the model reads; None if it does not say."""
+        if self.format == KERAZOO:
+            content = read_json_object(self.folder / huggingface_config.CONFIG_FILE)
+            limit = content["config"].get("max_sequence_length")
+        else:
+            limit = self.backbone_config()["max_sequence_length"]
+        return None if limit is None else int(limit)
+
     def backbone_config(self) -> dict[str, Any]:
         """Return the fields of the backbone's config dataclass."""
         if self.format == GOOGLE_TF1:

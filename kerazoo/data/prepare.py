@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kerazoo.checks import check_one_of, check_positive
+from kerazoo.conversion.locked_output import locked_output
 from kerazoo.data.document_blocks import ShardSource, document_blocks, shard_sources
 from kerazoo.data.manifest import Manifest
 from kerazoo.data.next_sentence import check_documents
@@ -64,39 +65,43 @@ def prepare(
         What the folder holds.
 
     Raises:
+        BlockingIOError: if another process writes to the output.
         FileExistsError: if the output holds something else.
         FileNotFoundError: if there is no such corpus.
-        ValueError: if a text cannot be read, the tokenizer does not fit, the corpus has no text or
-            a single document, or the output is an unfinished run of another corpus or setting.
+        ValueError: if a text cannot be read, the tokenizer or a setting does not fit, the corpus
+            has no text or a single document, or the output is an unfinished run of another corpus
+            or setting.
     """
     settings = settings or PrepareSettings()
+    settings.check_masks()
     if workers is not None:
         check_positive("workers", workers)
     check_one_of("runner", runner, RUNNERS)
     check_tokenizer(tokenizer, settings)
-    sources = read_sources(corpus, settings, errors, document_per_file)
-    first = list(islice(sources, workers or _enough_shards(settings)))
-    if settings.objective == BERT:
-        check_documents(len(first[0].blocks[0]))
-    folder = UnfinishedFolder(output, tokenizer, settings)
-    try:
-        if runner == BEAM:
-            from kerazoo.data.prepare_beam import write_with_beam
+    with locked_output(output):
+        sources = read_sources(corpus, settings, errors, document_per_file)
+        first = list(islice(sources, workers or _enough_shards(settings)))
+        if settings.objective == BERT:
+            check_documents(len(first[0].blocks[0]))
+        folder = UnfinishedFolder(output, tokenizer, settings)
+        try:
+            if runner == BEAM:
+                from kerazoo.data.prepare_beam import write_with_beam
 
-            reading = (list(corpus), settings, errors, document_per_file)
-            shards = list(write_with_beam(reading, str(output), pipeline_options))
-            for shard in shards:
-                on_shard(shard, False)
-        else:
-            if workers is None:
-                workers = _usable_cores() if len(first) == _enough_shards(settings) else 1
-            every = chain(first, sources)
-            shards = list(_write(every, folder, settings, min(workers, len(first)), on_shard))
-        return folder.finish(shards)
-    except BaseException:
-        if not folder.is_resumed:
-            folder.remove_if_nothing_is_finished()
-        raise
+                reading = (list(corpus), settings, errors, document_per_file)
+                shards = list(write_with_beam(reading, str(output), pipeline_options))
+                for shard in shards:
+                    on_shard(shard, False)
+            else:
+                if workers is None:
+                    workers = _usable_cores() if len(first) == _enough_shards(settings) else 1
+                every = chain(first, sources)
+                shards = list(_write(every, folder, settings, min(workers, len(first)), on_shard))
+            return folder.finish(shards)
+        except BaseException:
+            if not folder.is_resumed:
+                folder.remove_if_nothing_is_finished()
+            raise
 
 
 def _enough_shards(settings: PrepareSettings) -> int:

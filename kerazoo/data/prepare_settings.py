@@ -7,6 +7,9 @@ from kerazoo.data.objectives import BERT, GPT, OBJECTIVES
 
 SEGMENTERS = ("none", "jieba", "ltp")
 MASKINGS = ("token", "whole_word", "ngram")
+STATIC_MASK_SETTINGS = ("masking", "mask_selection_rate", "mask_selection_length")
+"""The settings that say where static masks are."""
+
 _SPECIAL_TOKENS = {"bert": 3, "bert-mlm": 2, "gpt": 0}
 
 
@@ -77,6 +80,20 @@ class PrepareSettings:
         if self.mask_selection_length is not None:
             return self.mask_selection_length
         return max(1, round(self.sequence_length * self.mask_selection_rate))
+
+    def check_masks(self) -> None:
+        """Raise ValueError if it is said where masks are, and none are stored.
+
+        Not when settings are made: those of shards that hold none may say so.
+        """
+        for name in STATIC_MASK_SETTINGS:
+            value = getattr(self, name)
+            if not self.static_masks and value != self.__dataclass_fields__[name].default:
+                raise ValueError(
+                    "These rows hold no masks: those of BERT are masked while they are trained on. "
+                    "Give this to `kerazoo pretrain`, or store masks with static_masks=1 or more. "
+                    f"Received: {name}={value!r}, static_masks=0, objective={self.objective!r}"
+                )
 
     def _check_size(self) -> None:
         if self.text_length < 2:

@@ -54,7 +54,7 @@ def read_questions(path: str, strict: bool = False) -> Table:
     skipped: list[str] = []
     name = source_name(path)
     unit, records = _records(path)
-    rows = list(_rows(records, True, None if strict else skipped))
+    rows = list(_rows(records, unit, True, None if strict else skipped))
     if not rows:
         raise ValueError(
             f"{name}: none of its {len(skipped)} questions can be used. {skipped[0]}"
@@ -74,10 +74,13 @@ def question_rows(path: str, with_answers: bool, skipped: list[str] | None = Non
             and a passage may be empty.
         skipped: where to say which bad questions were left out; None makes each an error.
     """
-    return _rows(_records(path)[1], with_answers, skipped)
+    unit, records = _records(path)
+    return _rows(records, unit, with_answers, skipped)
 
 
-def _rows(records: Iterable[QuestionRecord], with_answers: bool, skipped: list[str] | None) -> Rows:
+def _rows(
+    records: Iterable[QuestionRecord], unit: str, with_answers: bool, skipped: list[str] | None
+) -> Rows:
     for record in records:
         try:
             values = _checked(record, with_answers)
@@ -86,7 +89,7 @@ def _rows(records: Iterable[QuestionRecord], with_answers: bool, skipped: list[s
                 raise
             skipped.append(str(error))
         else:
-            yield Row(record.number, values)
+            yield Row(record.number, values, unit)
 
 
 def _records(path: str) -> tuple[str, Iterator[QuestionRecord]]:

@@ -43,6 +43,14 @@ class RowSource(Protocol):
     def held_out(self) -> tf.data.Dataset:
         """Return the rows for validation, () string, in a fixed order."""
 
+    def place(self, group: int, row: int) -> tuple[str, int]:
+        """Return where a row of a group stands, for a message: in what, and its number there.
+
+        Args:
+            group: int, counted through all epochs.
+            row: int, in the order in which the rows of a group are stored.
+        """
+
 
 def held_out_counts(rows: Sequence[int], fraction: float, limit: int) -> list[int]:
     """Return how many rows of each part of a corpus are held out.

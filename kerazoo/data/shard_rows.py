@@ -79,6 +79,18 @@ class ShardRows:
         pairs = tf.data.Dataset.from_tensor_slices((self._files, kept))
         return pairs.flat_map(lambda file, kept: tf.data.TFRecordDataset(file).skip(kept))
 
+    def place(self, group: int, row: int) -> tuple[str, int]:
+        """Return the shard of a row and its number there, from 0; see `RowSource`."""
+        count = -(-len(self._files) // self._shards_a_group)
+        epoch, number = divmod(group, count)
+        order = self._order(tf.constant(epoch, tf.int64)).numpy().tolist()
+        shards = iter(order[number * self._shards_a_group :])
+        shard = next(shards)
+        while row >= self._kept[shard]:
+            row -= self._kept[shard]
+            shard = next(shards)
+        return self._files[shard], row
+
     def _order(self, epoch: tf.Tensor) -> tf.Tensor:
         """Return the order of the shards in an epoch, (shards,) int32."""
         shards = tf.range(len(self._files))

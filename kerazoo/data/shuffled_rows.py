@@ -1,5 +1,7 @@
 """Rows in a random order that is decided by a seed and one number: where to begin."""
 
+from collections import defaultdict
+
 import tensorflow as tf
 
 from kerazoo.data.row_source import RowSource
@@ -26,13 +28,42 @@ def shuffled_batches(
     first_group, position = _group_of_row(source, first_batch * batch_size)
 
     def shuffled(number: tf.Tensor, rows: tf.Tensor) -> tf.Tensor:
-        order = tf.random.experimental.stateless_shuffle(tf.range(tf.size(rows)), [seed, number])
+        order = _order(tf.size(rows), seed, number)
         begin = tf.where(number == first_group, position, 0)
         return tf.gather(rows, order[begin:])
 
     with tf.device("CPU:0"):
         rows = source.groups(first_group).map(shuffled).prefetch(1)
         return rows.rebatch(batch_size, drop_remainder=True)
+
+
+def rows_of_batch(source: RowSource, batch_size: int, seed: int, number: int) -> list[str]:
+    """Return where the rows of a batch stand, for a message.
+
+    Args:
+        source: where the rows come from.
+        batch_size: int, rows of a batch.
+        seed: int, decides about the order.
+        number: int, of the batch, from 0.
+    """
+    groups = len(source.group_sizes(0))
+    group, position = _group_of_row(source, number * batch_size)
+    found: dict[str, list[int]] = defaultdict(list)
+    missing = batch_size
+    while missing:
+        epoch, part = divmod(group, groups)
+        order = _order(source.group_sizes(epoch)[part], seed, tf.constant(group, tf.int64))
+        for row in order[position:][:missing].numpy().tolist():
+            name, place = source.place(group, row)
+            found[name].append(place)
+            missing -= 1
+        group, position = group + 1, 0
+    return [f"rows {', '.join(map(str, sorted(rows)))} of {name}" for name, rows in found.items()]
+
+
+def _order(rows: int | tf.Tensor, seed: int, group: tf.Tensor) -> tf.Tensor:
+    """Return the order of the rows of a group, (rows,) int32."""
+    return tf.random.experimental.stateless_shuffle(tf.range(rows), [seed, group])
 
 
 def _group_of_row(source: RowSource, row: int) -> tuple[int, int]:

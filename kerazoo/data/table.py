@@ -1,5 +1,7 @@
 """A file of rows in memory, which remembers where each row stood."""
 
+import hashlib
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -43,6 +45,12 @@ class Table:
         if not lines:
             raise ValueError(f"{path} has a header and no rows. Give it at least one row.")
         return cls(path, columns, lines)
+
+    @property
+    def fingerprint(self) -> str:
+        """A checksum of the rows, which differs for others, or for another order."""
+        content = json.dumps(self.columns, ensure_ascii=False, default=str)
+        return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
     def __len__(self) -> int:
         """Return the number of rows."""

@@ -101,6 +101,15 @@ class TextRows:
         ]
         return tf.data.Dataset.from_tensor_slices(np.array(records, object))
 
+    def place(self, group: int, row: int) -> tuple[str, int]:
+        """Return the documents of a row and its number in them, from 0; see `RowSource`."""
+        block = group % len(self.group_sizes(0)) * self._blocks_a_group
+        while row >= self._kept[block]:
+            row -= self._kept[block]
+            block += 1
+        size = self._settings.documents_per_block
+        return f"documents {block * size} to {(block + 1) * size - 1} of the texts", row
+
     def _sources(self) -> Iterator[ShardSource]:
         """Yield the groups of blocks while the texts are read."""
         documents = read_documents(self._files)

@@ -30,7 +30,7 @@ class UnfinishedFolder:
         is_resumed: bool, whether there was an unfinished run.
 
     Raises:
-        FileExistsError: if the folder holds something else.
+        FileExistsError: if the folder holds something else, or is complete.
         ValueError: if the unfinished run has other settings or another tokenizer.
     """
 
@@ -44,14 +44,15 @@ class UnfinishedFolder:
             "settings": dataclasses.asdict(settings),
             "tokenizer": dataclasses.asdict(self._tokenizer),
         }
-        self.is_resumed = self._run_file.is_file() and not (self.path / MANIFEST_FILE).exists()
+        self._check_is_not_complete()
+        self.is_resumed = self._run_file.is_file()
         if self.is_resumed:
             self._check_run(run)
             return
         self._begin(run, tokenizer)
 
     def _begin(self, run: dict[str, Any], tokenizer: Any) -> None:
-        if not self._run_file.parent.is_dir() or (self.path / MANIFEST_FILE).exists():
+        if not self._run_file.parent.is_dir():
             check_is_free(self.path)
         self._run_file.parent.mkdir(parents=True, exist_ok=True)
         tokenizer.save_to_preset(str(self.path))
@@ -80,6 +81,14 @@ class UnfinishedFolder:
         """Remove the folder after an error, unless a shard is worth keeping."""
         if not any(self._run_file.parent.glob("*.tfrecord.json")):
             shutil.rmtree(self.path, ignore_errors=True)
+
+    def _check_is_not_complete(self) -> None:
+        if (self.path / MANIFEST_FILE).exists():
+            raise FileExistsError(
+                "The folder holds shards that are complete, so there is nothing to go on with; "
+                "nothing was written. Remove the folder to make them anew, or choose another "
+                f"output. Received: output={str(self.path)!r}"
+            )
 
     def _check_run(self, run: dict[str, Any]) -> None:
         begun = read_json_object(self._run_file)

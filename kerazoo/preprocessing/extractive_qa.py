@@ -79,7 +79,7 @@ class ExtractiveQAPreprocessor(Preprocessor):
 
     def preprocess(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Preprocess a batch; see the class."""
-        windows = self.windows(x, y, sample_weight, self.pad_to_multiple_of)
+        *windows, _ = self.windows(x, y, sample_weight, self.pad_to_multiple_of)
         return keras.utils.pack_x_y_sample_weight(*windows)
 
     def windows(
@@ -88,8 +88,12 @@ class ExtractiveQAPreprocessor(Preprocessor):
         y: Any = None,
         sample_weight: Any = None,
         pad_to_multiple_of: int | None = None,
-    ) -> tuple[dict[str, tf.Tensor], dict[str, tf.Tensor] | None, dict[str, tf.Tensor] | None]:
-        """Return features, targets and weights, None where there are none; see the class.
+    ) -> tuple[
+        dict[str, tf.Tensor], dict[str, tf.Tensor] | None, dict[str, tf.Tensor] | None, tf.Tensor
+    ]:
+        """Return features, targets and weights, None where there are none, as the class says.
+
+        Behind them comes the question of each window, (windows,) int32.
 
         Args:
             x: as for the call.
@@ -111,7 +115,7 @@ class ExtractiveQAPreprocessor(Preprocessor):
             weights = _by_output((tf.gather(weight, passages.windows.document),) * 2)
         with tf.control_dependencies([check for check in checks if check is not None]):
             features = {key: tf.identity(value) for key, value in passages.features.items()}
-        return features, targets, weights
+        return features, targets, weights, passages.windows.document
 
     def read(self, question: Any, context: Any, pad_to_multiple_of: int | None) -> PassageWindows:
         """Return packed rows, with what is needed to find answers in them.

@@ -84,9 +84,8 @@ class TokenClassifierPreprocessor(Preprocessor):
 
     def preprocess(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Preprocess a batch; see the class."""
-        return keras.utils.pack_x_y_sample_weight(
-            *self.windows(x, y, sample_weight, self.pad_to_multiple_of)
-        )
+        *windows, _ = self.windows(x, y, sample_weight, self.pad_to_multiple_of)
+        return keras.utils.pack_x_y_sample_weight(*windows)
 
     def windows(
         self,
@@ -94,8 +93,10 @@ class TokenClassifierPreprocessor(Preprocessor):
         y: Any = None,
         sample_weight: Any = None,
         pad_to_multiple_of: int | None = None,
-    ) -> tuple[dict[str, tf.Tensor], tf.Tensor | None, tf.Tensor | None]:
-        """Return features, targets and weights, None without `y`; see the class.
+    ) -> tuple[dict[str, tf.Tensor], tf.Tensor | None, tf.Tensor | None, tf.Tensor]:
+        """Return features, targets and weights, None without `y`, as the class says.
+
+        Behind them comes the text of each window, (windows,) int32.
 
         Args:
             x: as for the call.
@@ -105,7 +106,7 @@ class TokenClassifierPreprocessor(Preprocessor):
         """
         read = self.read(x, pad_to_multiple_of)
         if y is None:
-            return read.features, None, None
+            return read.features, None, None, read.windows.document
         table = TagTable.of(self.labels or [])
         tags = self._span_tags(read, y, table) if isinstance(y, dict) else self._word_tags(read, y)
         targets, weights = tag_targets(read, tags, table, self.label_all_pieces)
@@ -114,7 +115,7 @@ class TokenClassifierPreprocessor(Preprocessor):
             weights *= tf.gather(of_text, read.windows.document)[:, tf.newaxis]
         targets.set_shape(read.features["token_ids"].shape)
         weights.set_shape(read.features["token_ids"].shape)
-        return read.features, targets, weights
+        return read.features, targets, weights, read.windows.document
 
     def read(self, x: Any, pad_to_multiple_of: int | None) -> TaggedWindows:
         """Return packed rows, with what is needed to find words in them.

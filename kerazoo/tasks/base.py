@@ -14,7 +14,9 @@ from kerazoo.axes import TEXT_PAIR
 from kerazoo.conversion.new_folder import updated_folder
 from kerazoo.conversion.report import LoadReport
 from kerazoo.conversion.source import CheckpointSource
+from kerazoo.data.row_order import RowOrder, row_count, steps_of_epoch
 from kerazoo.preprocessing.base import Preprocessor
+from kerazoo.tasks.finite_means import FiniteMeans
 from kerazoo.tasks.preset import load_task
 from kerazoo.tasks.raw_inputs import (
     batched,
@@ -28,12 +30,10 @@ from kerazoo.tasks.raw_inputs import (
 from kerazoo.tasks.serving_signature import ServingSignature
 
 # Keras puts its functional model into the bases of a model class, base by base, and fails where two
-# branches meet; so this class has no Keras base of its own, and goes before one of KerasHub's. It
-# calls that one's methods, hence Any.
-_TaskBase: Any = object
+# branches meet; so this class has no Keras base, and goes before one of KerasHub's.
 
 
-class Task(_TaskBase):
+class Task(FiniteMeans):
     """What every task adds to KerasHub's: raw texts in `fit`, presets of any format, export.
 
     Used as `class TextClassifier(Task, keras_nlp.models.TextClassifier)`. One class serves every
@@ -163,7 +163,7 @@ class Task(_TaskBase):
         sample_weight: Any = None,
         validation_data: Any = None,
         validation_split: float | None = None,
-        shuffle: bool = True,
+        shuffle: bool | RowOrder = True,
         class_weight: Mapping[Any, float] | None = None,
         **kwargs: Any,
     ) -> keras.callbacks.History:
@@ -177,7 +177,8 @@ class Task(_TaskBase):
             sample_weight: (rows,) float.
             validation_data: a dataset, or `(x, y)` or `(x, y, sample_weight)`.
             validation_split: float, share of the rows, the last ones, to validate on.
-            shuffle: bool, a new order of the rows every epoch (lists only).
+            shuffle: bool, a new order of the rows every epoch (lists only); or an order to go on
+                in from any batch, which `epochs` then counts on from.
             class_weight: weight of each class, by label name or class number.
             **kwargs: further arguments of `keras.Model.fit`.
         """
@@ -185,10 +186,11 @@ class Task(_TaskBase):
             kwargs["class_weight"] = self.class_numbers(class_weight)
         validation_data = self._validation_dataset(validation_data, batch_size)
         columns, y = self._in_memory(x, y)
+        order = shuffle if isinstance(shuffle, RowOrder) else None
         if columns is not None:
             if self.needs_labels and (y is None or len(y) == 0):
                 raise ValueError(f"Training needs texts with labels. Received: y={y!r}")
-            if _row_count(columns) == 0:
+            if row_count(columns) == 0:
                 raise ValueError("Training needs texts. Received: no rows")
             if validation_split and validation_data is None:
                 (columns, y, sample_weight), (x_held, y_held, weight_held) = split_off(
@@ -199,11 +201,19 @@ class Task(_TaskBase):
                 self.note_pairs(columns)
             self._say_truncated(columns)
             x = batched(columns, y, sample_weight, batch_size, shuffle)
+            if order is not None:
+                steps = steps_of_epoch(row_count(columns), checked_batch_size(batch_size))
+                kwargs.setdefault("steps_per_epoch", steps)
             y = sample_weight = batch_size = validation_split = None
+        elif order is not None:
+            raise ValueError(
+                "An order is for rows in memory; a dataset has its own. "
+                f"Received: shuffle={order} with x of {type(x).__name__}"
+            )
         if self.preprocessor is not None:
-            x = self.training_dataset(x)
+            x = self.training_dataset(x, order)
         self._build_optimizer()
-        kwargs["shuffle"] = shuffle and not isinstance(x, tf.data.Dataset)
+        kwargs["shuffle"] = bool(shuffle) and not isinstance(x, tf.data.Dataset)
         return super().fit(
             x=x,
             y=y,
@@ -236,10 +246,10 @@ class Task(_TaskBase):
         """Compute outputs; like `keras.Model.predict`, on raw texts too. No texts give no rows."""
         columns, _ = self._in_memory(x, None)
         if columns is not None:
-            if _row_count(columns) == 0:
+            if row_count(columns) == 0:
                 return self.no_rows()
             self._say_truncated(columns)
-            is_one_batch = _row_count(columns) <= checked_batch_size(batch_size)
+            is_one_batch = row_count(columns) <= checked_batch_size(batch_size)
             if is_one_batch and kwargs == {"verbose": 0} and self._is_on_one_device():
                 return self.predict_on_batch(columns)  # a dataset takes longer than the answers
             x, batch_size = batched(columns, None, None, batch_size, shuffle=False), None
@@ -258,11 +268,12 @@ class Task(_TaskBase):
         """Remember whether the texts that `fit` got come as pairs."""
         self.pairs = TEXT_PAIR in columns
 
-    def training_dataset(self, x: Any) -> Any:
+    def training_dataset(self, x: Any, order: RowOrder | None = None) -> Any:
         """Return the raw texts that `fit` trains on, with what else their preprocessing needs.
 
         Args:
             x: a `tf.data.Dataset` of batches; anything else passes through.
+            order: the order of the rows, if it is one that can be gone on in.
         """
         return x
 
@@ -304,7 +315,7 @@ class Task(_TaskBase):
         Raises:
             ValueError: if it does not belong to the texts, or the task does not know it.
         """
-        return self.raw_labels(y, _row_count(columns))
+        return self.raw_labels(y, row_count(columns))
 
     def raw_labels(self, y: Any, rows: int) -> tf.Tensor:
         """Return labels in memory as the loss takes them.
@@ -378,12 +389,8 @@ class Task(_TaskBase):
         count = self.preprocessor.count_truncated(columns)
         if count:
             warnings.warn(
-                f"{count} of {_row_count(columns)} texts are longer than "
+                f"{count} of {row_count(columns)} texts are longer than "
                 f"{self.preprocessor.sequence_length} tokens and were truncated. Raise the "
                 "preprocessor's `sequence_length` to read more of them.",
                 stacklevel=3,
             )
-
-
-def _row_count(columns: Any) -> int:
-    return int(tf.nest.flatten(columns)[0].shape[0])

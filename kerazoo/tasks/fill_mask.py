@@ -10,6 +10,7 @@ import tensorflow as tf
 from kerazoo.preprocessing.mask_reader import MaskedTexts, MaskReader
 from kerazoo.tasks.mask_answers import mask_answers
 from kerazoo.tasks.mask_filler import MaskFiller
+from kerazoo.tasks.row_error import RowError
 
 
 class FillMask:
@@ -96,20 +97,22 @@ class FillMask:
         return logits
 
     def _check(self, read: MaskedTexts, batch: list[str], start: int) -> None:
-        """Raise ValueError for a text without a mask, or with one that the model does not read."""
+        """Raise RowError for a text without a mask, or with one that the model does not read."""
         seen = tf.reduce_sum(tf.cast(read.is_used, tf.int32), axis=1).numpy()
         for row, (count, used) in enumerate(zip(read.counts.numpy(), seen, strict=True)):
             if count == 0:
-                raise ValueError(
-                    f"Text {start + row} has no {self.reader.mask_token}, so there is nothing to "
-                    f"fill in. Received: text={batch[row]!r}"
+                raise RowError(
+                    start + row,
+                    f"the text has no {self.reader.mask_token}, so there is nothing to fill in. "
+                    f"Received: text={batch[row]!r}",
                 )
             if used < count:
-                raise ValueError(
-                    f"Text {start + row} has a {self.reader.mask_token} behind the "
+                raise RowError(
+                    start + row,
+                    f"the text has a {self.reader.mask_token} behind the "
                     f"{self.task.preprocessor.sequence_length} tokens that are read; shorten it, "
                     "or raise the preprocessor's `sequence_length`. "
-                    f"Received: a text of {len(batch[row])} characters"
+                    f"Received: a text of {len(batch[row])} characters",
                 )
 
 

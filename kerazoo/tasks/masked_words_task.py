@@ -17,6 +17,7 @@ from kerazoo.axes import (
     Tensor,
 )
 from kerazoo.checks import check_known_arguments, check_positive
+from kerazoo.data.row_order import RowOrder
 from kerazoo.layers.masked_lm_head import MaskedLMHead
 from kerazoo.preprocessing.base import texts_of
 from kerazoo.preprocessing.masking.seeds import batch_seeds, seed_of_texts
@@ -101,15 +102,21 @@ class MaskedWordsTask(Task):
     def note_pairs(self, columns: Any) -> None:
         """Remember nothing: it fills in the masks of single texts, whatever it learns from."""
 
-    def training_dataset(self, x: Any) -> Any:
+    def training_dataset(self, x: Any, order: RowOrder | None = None) -> Any:
         """Return batches of raw texts, each with a seed, another one in every epoch.
 
         Args:
             x: a `tf.data.Dataset` of texts; anything else passes through.
+            order: the order of the rows, if it is one that can be gone on in; then a batch's number
+                decides about its masks.
         """
         if not isinstance(x, tf.data.Dataset):
             return x
         seed = self.preprocessor.seed
+        if order is not None:
+            seed = order.seed if seed is None else seed
+            seeds = batch_seeds(seed, training=False, first_batch=order.first_batch)
+            return tf.data.Dataset.zip((x, seeds)).map(_with_seed)
         # Python's generator: `keras.utils.set_random_seed` seeds it on every backend.
         seeds = batch_seeds(random.randrange(2**31) if seed is None else seed, training=True)
         return tf.data.Dataset.zip((x, seeds)).map(_with_seed)

@@ -19,11 +19,13 @@ class PackedWindows:
         features: the model's inputs, each (windows, seq) int32.
         targets: int32, (windows, seq) or (windows,), or a dict of these; None without targets.
         weights: float32, shaped as the targets; None without weights.
+        rows: (windows,) int32, the row that each is a window of.
     """
 
     features: dict[str, np.ndarray]
     targets: Any
     weights: Any
+    rows: np.ndarray
 
     def __len__(self) -> int:
         """Return the number of windows."""
@@ -48,14 +50,15 @@ def packed_windows(
     with tf.device("CPU:0"):
         for start in range(0, max(rows, 1), _ROWS_AT_ONCE):
             part = slice(start, start + _ROWS_AT_ONCE)
-            portion = preprocessor.windows(
+            *portion, row = preprocessor.windows(
                 *(sliced(value, part) for value in (columns, targets, sample_weight))
             )
-            portions.append(tf.nest.map_structure(_as_array, portion))
-    features, *others = tf.nest.map_structure(_joined, *portions)
+            portions.append(tf.nest.map_structure(_as_array, [*portion, row + start]))
+    features, *others, of_row = tf.nest.map_structure(_joined, *portions)
     longest = int(features[PADDING_MASK].sum(axis=1).max(initial=1))
     width = longest if preprocessor.pad_to_multiple_of else preprocessor.sequence_length
-    return PackedWindows(trimmed(features, width), *trimmed(others, width))
+    targets, weights = trimmed(others, width)
+    return PackedWindows(trimmed(features, width), targets, weights, of_row)
 
 
 def sliced(rows: Any, part: slice) -> Any:

@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from kerazoo.axes import ANSWER_START, QUESTION
 from kerazoo.tasks.packed_windows import PackedWindows, packed_windows
+from kerazoo.tasks.row_error import RowError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,6 +19,7 @@ class QuestionWindows(PackedWindows):
         features: as in `PackedWindows`.
         targets: as in `PackedWindows`, each (windows,).
         weights: as in `PackedWindows`, each (windows,).
+        rows: as in `PackedWindows`.
         unanswered: int, how many of the questions have no answer.
     """
 
@@ -44,17 +46,18 @@ def question_windows(
     check_question_lengths(preprocessor, columns[QUESTION])
     packed = packed_windows(preprocessor, columns, answers, sample_weight)
     unanswered = 0 if answers is None else int(np.sum(answers[ANSWER_START].numpy() < 0))
-    return QuestionWindows(packed.features, packed.targets, packed.weights, unanswered)
+    return QuestionWindows(**vars(packed), unanswered=unanswered)
 
 
 def check_question_lengths(preprocessor: Any, questions: tf.Tensor) -> None:
-    """Raise ValueError if a question leaves no room for its passage; the message names its row."""
+    """Raise RowError if a question leaves no room for its passage."""
     lengths = preprocessor.question_lengths(questions).numpy()
     for row in np.flatnonzero(lengths > preprocessor.longest_question)[:1]:
         text = questions[int(row)].numpy().decode(errors="replace")
-        raise ValueError(
-            f"Row {row}: the question has {lengths[row]} tokens, and of the "
+        raise RowError(
+            int(row),
+            f"the question has {lengths[row]} tokens, and of the "
             f"{preprocessor.sequence_length} positions of a row at most "
             f"{preprocessor.longest_question} are free for it; shorten it, or raise the "
-            f"preprocessor's `sequence_length`. Received: {QUESTION}={text!r}"
+            f"preprocessor's `sequence_length`. Received: {QUESTION}={text!r}",
         )

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from kerazoo.axes import TEXT, TEXT_PAIR
 from kerazoo.checks import check_rate
+from kerazoo.data.row_order import RowOrder, row_count
 
 
 def is_raw_text(x: Any) -> bool:
@@ -153,7 +154,7 @@ def batched(
     y: Any,
     sample_weight: Any,
     batch_size: int | None,
-    shuffle: bool,
+    shuffle: bool | RowOrder,
 ) -> tf.data.Dataset:
     """Return a dataset of batches.
 
@@ -162,7 +163,8 @@ def batched(
         y: labels, (rows, …), or a dict of them, or None.
         sample_weight: (rows, …) float, or a dict of them, or None.
         batch_size: int; None is 32.
-        shuffle: bool, draw a new order every epoch (seeded by `keras.utils.set_random_seed`).
+        shuffle: bool, draw a new order every epoch (seeded by `keras.utils.set_random_seed`); or an
+            order to go on in, for endless batches.
     """
     batch_size = checked_batch_size(batch_size)
     parts: list[Any] = [columns]
@@ -173,10 +175,11 @@ def batched(
         parts.append(y)
         if sample_weight is not None:
             parts.append(tf.nest.map_structure(_as_weights, sample_weight))
+    if isinstance(shuffle, RowOrder):
+        return shuffle.batches(tuple(parts), batch_size)
     dataset = tf.data.Dataset.from_tensor_slices(tuple(parts))
     if shuffle:
-        rows = max(int(tf.nest.flatten(columns)[0].shape[0]), 1)
-        dataset = dataset.shuffle(rows, reshuffle_each_iteration=True)
+        dataset = dataset.shuffle(max(row_count(columns), 1), reshuffle_each_iteration=True)
     return dataset.batch(batch_size)
 
 

@@ -7,9 +7,10 @@ import keras
 import tensorflow as tf
 
 from kerazoo.axes import PADDING_MASK, TOKEN_IDS
+from kerazoo.data.row_order import RowOrder, steps_of_epoch
 from kerazoo.tasks.base import Task
 from kerazoo.tasks.packed_windows import PackedWindows, trimmed
-from kerazoo.tasks.raw_inputs import batched, split_off
+from kerazoo.tasks.raw_inputs import batched, checked_batch_size, split_off
 
 
 class WindowedTraining(Task):
@@ -54,7 +55,7 @@ class WindowedTraining(Task):
         sample_weight: Any = None,
         validation_data: Any = None,
         validation_split: float | None = None,
-        shuffle: bool = True,
+        shuffle: bool | RowOrder = True,
         class_weight: Mapping[Any, float] | None = None,
         **kwargs: Any,
     ) -> keras.callbacks.History:
@@ -68,7 +69,8 @@ class WindowedTraining(Task):
             sample_weight: (rows,) float, the weight of a row in all of its windows.
             validation_data: a dataset, a `PackedWindows`, or `(x, y)` or `(x, y, sample_weight)`.
             validation_split: float, share of the rows, the last ones, to validate on.
-            shuffle: bool, a new order of the windows every epoch (in memory only).
+            shuffle: bool, a new order of the windows every epoch (in memory only); or an order to
+                go on in, as for `Task.fit`.
             class_weight: the weight of each class, by name or number, where there are classes.
             **kwargs: further arguments of `keras.Model.fit`.
         """
@@ -85,8 +87,11 @@ class WindowedTraining(Task):
             x, y, sample_weight = self.pack(columns, targets, sample_weight), None, None
         validation_data = self._validation_dataset(validation_data, batch_size)
         if isinstance(x, PackedWindows):
+            if isinstance(shuffle, RowOrder):
+                steps = steps_of_epoch(len(x), checked_batch_size(batch_size))
+                kwargs.setdefault("steps_per_epoch", steps)
             x = _dataset(self.fit_windows(x, weights), batch_size, shuffle)
-            batch_size = None
+            batch_size, shuffle = None, False
         elif weights is not None:
             x = self.weighted_batches(x, weights)
         return super().fit(
@@ -161,5 +166,7 @@ class WindowedTraining(Task):
         return super()._validation_dataset(data, batch_size)
 
 
-def _dataset(windows: PackedWindows, batch_size: int | None, shuffle: bool) -> tf.data.Dataset:
+def _dataset(
+    windows: PackedWindows, batch_size: int | None, shuffle: bool | RowOrder
+) -> tf.data.Dataset:
     return batched(windows.features, windows.targets, windows.weights, batch_size, shuffle)

@@ -24,23 +24,22 @@ def count_characters(texts: Iterable[str], normalize: Callable[[str], str]) -> C
     return counts
 
 
-def most_frequent(counts: Counter[str], coverage: float, room: int) -> list[str]:
-    """Return the characters to keep, in the order of their code points.
+def most_frequent(counts: Counter[str], coverage: float) -> list[str]:
+    """Return the characters to keep, by frequency; equally frequent ones by their code points.
 
     Args:
         counts: from `count_characters`.
         coverage: float, the share of all characters of the texts that is to be kept.
-        room: int, the most to keep; of equally frequent ones those of lower code points.
     """
     wanted = coverage * counts.total()
     kept: list[str] = []
     covered = 0
-    for character, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:room]:
+    for character, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         if covered >= wanted:
             break
         kept.append(character)
         covered += count
-    return sorted(kept)
+    return kept
 
 
 def is_always_a_word(character: str) -> bool:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -66,7 +67,8 @@ def train_vocabulary(
         strip_accents: bool, delete combining marks; None follows `lowercase`.
         min_frequency: int, longer entries that are rarer are left out.
         character_coverage: float, the share of all characters of the texts that is known; the
-            rarest ones are left out. They take up three quarters of the entries at most.
+            rarest ones are left out. They take up three quarters of the entries, and those that
+            longer entries do not need.
         show_progress: bool, let the library show bars on standard error.
 
     Raises:
@@ -81,17 +83,22 @@ def train_vocabulary(
             "`character_coverage` must be a number above 0 and at most 1. "
             f"Received: character_coverage={character_coverage!r}"
         )
+    room = _room(kind, size)
     tokenizer = _untrained(kind, lowercase, strip_accents)
-    alphabet, left_out = _alphabet(kind, texts, tokenizer, size, character_coverage)
-    trainer = _trainer(kind, size, alphabet, min_frequency, show_progress)
+    counts, wanted = _characters(kind, texts, tokenizer, character_coverage)
+    alphabet = _alphabet(kind, wanted, room)
+    trainer = _trainer(kind, size, sorted(alphabet), min_frequency, show_progress)
     tokenizer.train_from_iterator(texts(), trainer)
     model = json.loads(tokenizer.to_str())["model"]
+    entries = sorted(model["vocab"], key=model["vocab"].__getitem__)
+    more = _that_fit(kind, wanted[len(alphabet) :], size - len(entries))
+    left_out = counts.total() - sum(counts[character] for character in alphabet + more)
     return TrainedVocabulary(
         kind=kind,
-        entries=tuple(sorted(model["vocab"], key=model["vocab"].__getitem__)),
+        entries=(*entries, *_symbols(kind, more)),
         merges=tuple((left, right) for left, right in model.get("merges", ())),
-        characters_left_out=left_out[0],
-        share_left_out=left_out[1],
+        characters_left_out=len(counts) - len(alphabet) - len(more),
+        share_left_out=left_out / max(1, counts.total()),
     )
 
 
@@ -114,36 +121,48 @@ def _untrained(kind: str, lowercase: bool, strip_accents: bool | None) -> Any:
     return tokenizer
 
 
-def _alphabet(
-    kind: str,
-    texts: Callable[[], Iterable[str]],
-    tokenizer: Any,
-    size: int,
-    coverage: float,
-) -> tuple[list[str], tuple[int, float]]:
-    """Return the characters to keep, and the number and the share of those left out."""
+def _room(kind: str, size: int) -> int:
+    """Return how many entries there are beside the special tokens."""
     room = size - len(_SPECIAL_TOKENS[kind])
-    if kind == BYTE_BPE:
-        _check_room(room, 256, size)
-        return [], (0, 0.0)
-    _check_room(room, 2, size)
-    counts = count_characters(texts(), tokenizer.normalizer.normalize_str)
-    if not counts:
-        raise ValueError("The texts are blank, so there is nothing to make a vocabulary of.")
-    kept = most_frequent(counts, coverage, room)
-    while len(_symbols(kind, kept)) > max(2, room * 3 // 4):
-        # Most characters need two entries; the rarest ones have to go.
-        kept = most_frequent(counts, coverage, max(1, len(kept) * 15 // 16))
-    left_out = counts.total() - sum(counts[character] for character in kept)
-    return kept, (len(counts) - len(kept), left_out / counts.total())
-
-
-def _check_room(room: int, needed: int, size: int) -> None:
+    needed = 256 if kind == BYTE_BPE else 2
     if room < needed:
         raise ValueError(
             f"The vocabulary has no room: beside its special tokens it needs {needed} entries or "
             f"more. Received: size={size}"
         )
+    return room
+
+
+def _characters(
+    kind: str, texts: Callable[[], Iterable[str]], tokenizer: Any, coverage: float
+) -> tuple[Counter[str], list[str]]:
+    """Return how often each character occurs, and those to be known, by frequency."""
+    if kind == BYTE_BPE:
+        return Counter(), []
+    counts = count_characters(texts(), tokenizer.normalizer.normalize_str)
+    if not counts:
+        raise ValueError("The texts are blank, so there is nothing to make a vocabulary of.")
+    return counts, most_frequent(counts, coverage)
+
+
+def _alphabet(kind: str, wanted: list[str], room: int) -> list[str]:
+    """Return the characters of which longer entries are made: most of them, if not all fit."""
+    kept = wanted[:room]
+    while len(_symbols(kind, kept)) > max(2, room * 3 // 4):
+        # Most characters need two entries; the rarest ones have to go.
+        kept = kept[: max(1, len(kept) * 15 // 16)]
+    return kept
+
+
+def _that_fit(kind: str, characters: list[str], room: int) -> list[str]:
+    """Return the first characters for whose entries there is room."""
+    kept = []
+    for character in characters:
+        needed = len(_symbols(kind, [character]))
+        if needed <= room:
+            kept.append(character)
+            room -= needed
+    return kept
 
 
 def _symbols(kind: str, alphabet: list[str]) -> list[str]:

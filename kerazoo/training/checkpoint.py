@@ -1,128 +1,163 @@
-"""The whole state of a training run in one file, which is there whole or not at all."""
+"""The whole state of a training run in files of which each is there whole or not at all."""
 
 import dataclasses
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import keras
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
-_PATTERN = "step-*.safetensors"
+from kerazoo.training.checkpoint_file import StoredVariables, write_variables
+from kerazoo.training.checkpoint_folder import (
+    checkpoint_files,
+    checkpoint_name,
+    remove_checkpoints,
+)
+
 _PATHS = "paths"
 _POSITION = "position"
 
 
 @dataclasses.dataclass(frozen=True)
-class Checkpoint:
-    """What a checkpoint holds.
+class Position:
+    """How far a run is, and what was said of it.
 
     Args:
         step: int, the batches that were trained on; with the seed, the position in the data.
-        values: the values of all variables, in the order in which they were given.
-        paths: their names.
-        history: what was said of the run until then.
+        history: for each evaluation what was measured; JSON.
+        best: the step of the best evaluation so far, with its score; None if there was none.
+        run: what the run was begun with: all settings that decide what it does; JSON.
     """
 
     step: int
-    values: list[np.ndarray]
-    paths: list[str]
     history: list[dict[str, Any]]
+    best: dict[str, Any] | None = None
+    run: dict[str, Any] = dataclasses.field(default_factory=dict)
 
-    def restore(self, variables: Sequence[keras.Variable]) -> None:
-        """Give variables their values, the first ones of `values`.
+
+@dataclasses.dataclass(frozen=True)
+class Checkpoint:
+    """A checkpoint that was found to be whole.
+
+    Args:
+        position: how far the run was.
+        stored: the values of all variables, in the order in which they were given.
+        paths: their names.
+    """
+
+    position: Position
+    stored: StoredVariables
+    paths: list[str]
+
+    def restore(self, variables: Sequence[keras.Variable]) -> list[np.ndarray]:
+        """Give variables their values, the first ones that are stored.
+
+        Returns:
+            The other values.
 
         Raises:
             ValueError: if the model is another one.
         """
         for number, variable in enumerate(variables):
-            stored = self.values[number] if number < len(self.values) else None
-            same = stored is not None and stored.shape == tuple(variable.shape)
+            is_there = number < len(self.stored)
+            same = is_there and self.stored.shape(number) == tuple(variable.shape)
             if not same or _kind(self.paths[number]) != _kind(variable.path):
                 raise ValueError(
                     "The checkpoint is one of another model. Begin anew in another folder. "
                     f"Received: {variable.path} of shape {tuple(variable.shape)}"
                 )
-            variable.assign(stored)
+            variable.assign(self.stored.value(number))
+        return [self.stored.value(number) for number in range(len(variables), len(self.stored))]
 
 
 def write_checkpoint(
     folder: Path,
-    step: int,
+    position: Position,
     variables: Sequence[keras.Variable],
-    history: Sequence[dict[str, Any]],
     keep: int = 2,
+    finite: int = 0,
 ) -> Path:
     """Write a checkpoint; an interruption at any moment leaves the ones before it as they were.
 
+    The last ones stay, and that of the best evaluation.
+
     Args:
         folder: where the checkpoints of the run lie.
-        step: int, the batches that were trained on.
+        position: how far the run is.
         variables: all that the next step depends on: weights, states of random numbers, the
             optimizer's slots and counter, the sums of metrics.
-        history: what was said of the run until now; JSON.
         keep: int, checkpoints that stay.
+        finite: int, so many of the variables, the first ones, must hold finite numbers.
 
     Returns:
         The file.
 
     Raises:
         OSError: if the disk is full or may not be written to.
+        ValueError: if a weight is not finite.
     """
-    file = folder / f"step-{step:09d}.safetensors"
+    file = folder / checkpoint_name(position.step)
     temporary = folder / f"{file.name}.{os.getpid()}.part"
-    arrays = {f"{i:06d}": _to_array(variable) for i, variable in enumerate(variables)}
-    position = {"step": step, "history": list(history)}
     metadata = {
-        _POSITION: json.dumps(position),
+        _POSITION: json.dumps(dataclasses.asdict(position)),
         _PATHS: json.dumps([variable.path for variable in variables]),
     }
     try:
         try:
-            save_file(arrays, temporary, metadata)
-        except SafetensorError as error:
-            raise OSError(f"{file} could not be written: {error}") from error
-        _flush(temporary)
-        os.replace(temporary, file)
-        _flush(folder)
-    finally:
-        temporary.unlink(missing_ok=True)
-    for old in checkpoint_files(folder)[:-keep]:
-        old.unlink()
+            write_variables(temporary, variables, metadata, finite)
+            os.replace(temporary, file)
+            _flush(folder)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        words = (
+            f"The checkpoint could not be written ({error.strerror}); those before it are as they "
+            "were. Mend it, and go on with --resume"
+        )
+        raise type(error)(error.errno, words, str(file)) from error
+    best = [] if position.best is None else [position.best["step"]]
+    remove_checkpoints(folder, position.step, keep, best)
     return file
 
 
-def read_checkpoint(folder: Path) -> Checkpoint | None:
-    """Return the last checkpoint of a run; None if there is none yet.
+def read_checkpoint(
+    folder: Path, say: Callable[[str], None] = lambda sentence: None
+) -> Checkpoint | None:
+    """Return the last checkpoint of a run that is not damaged; None if none was written yet.
+
+    Args:
+        folder: where the checkpoints of the run lie.
+        say: is told of a damaged one.
 
     Raises:
-        ValueError: if the file is damaged.
+        ValueError: if there are some and all are damaged.
     """
     files = checkpoint_files(folder)
-    if not files:
-        return None
-    try:
-        with safe_open(files[-1], framework="np") as content:
-            metadata = content.metadata()
-            values = [content.get_tensor(name) for name in sorted(content.keys())]
-        position = json.loads(metadata[_POSITION])
-        paths = json.loads(metadata[_PATHS])
-    except (SafetensorError, TypeError, KeyError, ValueError) as error:
+    for file in reversed(files):
+        try:
+            checkpoint = _read(file)
+        except (OSError, ValueError) as error:
+            say(f"{error}. It is passed over, for the one before it.")
+        else:
+            return checkpoint
+    if files:
         raise ValueError(
-            f"The checkpoint {files[-1]} is damaged. Remove it to go on with the one before it, if "
-            "there is one."
-        ) from error
-    return Checkpoint(position["step"], values, paths, position["history"])
+            "All checkpoints of the run are damaged, so it cannot be gone on with. Put a copy of "
+            "one there, or remove the folder to begin anew. "
+            f"Received: {', '.join(file.name for file in files)} in {str(folder)!r}"
+        )
+    return None
 
 
-def checkpoint_files(folder: Path) -> list[Path]:
-    """Return the checkpoints in a folder, the last one last."""
-    return sorted(folder.glob(_PATTERN))
+def _read(file: Path) -> Checkpoint:
+    """Return a checkpoint; ValueError if it is damaged."""
+    stored = StoredVariables(file)
+    position = Position(**json.loads(stored.metadata[_POSITION]))
+    return Checkpoint(position, stored, json.loads(stored.metadata[_PATHS]))
 
 
 def _kind(path: str) -> str:
@@ -130,13 +165,9 @@ def _kind(path: str) -> str:
     return re.sub(r"_\d+(?=[/_]|$)", "", path)
 
 
-def _to_array(variable: keras.Variable) -> np.ndarray:
-    return np.asarray(keras.ops.convert_to_numpy(variable), order="C")
-
-
-def _flush(path: Path) -> None:
-    """Have the disk write what it was given; of a folder its list of names."""
-    handle = os.open(path, os.O_RDONLY)
+def _flush(folder: Path) -> None:
+    """Have the disk keep the names in a folder."""
+    handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

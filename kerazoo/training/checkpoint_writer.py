@@ -1,93 +1,130 @@
 """A Keras callback that writes checkpoints, and stops the run cleanly when it is asked to."""
 
-from pathlib import Path
+import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import keras
+import numpy as np
 
-from kerazoo.training.checkpoint import Checkpoint, write_checkpoint
-from kerazoo.training.pretrain_config import PretrainConfig
-from kerazoo.training.step_progress import StepProgress
+from kerazoo.training.checkpoint import Checkpoint, Position, write_checkpoint
+from kerazoo.training.run_progress import RunProgress
 from kerazoo.training.stop_signals import StopSignals
+from kerazoo.training.unfinished_run import UnfinishedRun
+
+_SCORE = "val_loss"
 
 
-def restore_state(model: keras.Model, checkpoint: Checkpoint) -> None:
-    """Give a compiled model the state of a checkpoint; the sums of metrics follow after a step.
+@dataclasses.dataclass(frozen=True)
+class RunPlan:
+    """When what happens in a run.
+
+    Args:
+        total_steps: int, steps of the run; an evaluation follows the last one.
+        evaluate_every: int, steps between two evaluations.
+        checkpoint_every: int, steps between two checkpoints; 0 writes none but at a signal.
+        keep_checkpoints: int, so many of the last ones stay, and the best.
+    """
+
+    total_steps: int
+    evaluate_every: int
+    checkpoint_every: int
+    keep_checkpoints: int
+
+
+def restore_state(model: keras.Model, checkpoint: Checkpoint) -> list[np.ndarray]:
+    """Give a compiled model the state of a checkpoint.
+
+    Returns:
+        The sums of metrics, which follow after a step.
 
     Raises:
         ValueError: if the checkpoint is one of another model.
     """
-    checkpoint.restore(_lasting_variables(model))
+    return checkpoint.restore(_lasting_variables(model))
 
 
 class CheckpointWriter(keras.callbacks.Callback):
-    """Write the state of a run every so many steps and when a signal asks to stop.
+    """Write the state of a run every so many steps, at its best evaluation, and at a signal.
 
     After the last step before an evaluation it waits until that is done, so that no evaluation is
-    missing after a restart. It comes after `progress` in the list of callbacks.
+    missing after a restart. It comes last in the list of callbacks.
 
     Args:
-        folder: where to write.
-        config: says how often to write and to evaluate.
-        total_steps: int, steps of the run.
-        progress: counts the steps.
+        run: where to write.
+        plan: says how often to write and to evaluate.
+        shown: counts the steps.
         signals: says whether to stop.
-        resumed: the checkpoint that the run goes on from; None if it begins.
+        resumed: how far the run was when it was gone on with; None if it begins.
+        sums: the sums of metrics then.
+        check: is called before a checkpoint is written, and raises if none may be.
     """
 
     def __init__(
         self,
-        folder: Path,
-        config: PretrainConfig,
-        total_steps: int,
-        progress: StepProgress,
+        run: UnfinishedRun,
+        plan: RunPlan,
+        shown: RunProgress,
         signals: StopSignals,
-        resumed: Checkpoint | None = None,
+        resumed: Position | None = None,
+        sums: list[np.ndarray] | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         """Keep the arguments."""
         super().__init__()
-        self._folder = folder
-        self._config = config
-        self._total_steps = total_steps
-        self._progress = progress
+        self._run = run
+        self._plan = plan
+        self._shown = shown
         self._signals = signals
-        self._resumed = resumed
+        self._check = check
+        self._best = None if resumed is None else resumed.best
+        is_between = resumed is not None and resumed.step % plan.evaluate_every
+        self._sums = sums if is_between else None
 
     def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
         """Write if it is time to, unless an evaluation follows."""
         self._go_on_with_sums()
-        step = self._progress.step
-        if step % self._config.evaluate_every and step != self._total_steps:
+        step = self._shown.step
+        if step % self._plan.evaluate_every and step != self._plan.total_steps:
             self._write_if_due()
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
-        """Write if it is time to, after an evaluation."""
-        self._write_if_due()
+        """Write if it is time to, or this was the best evaluation so far."""
+        score = (logs or {}).get(_SCORE, np.inf)
+        is_best = score < (np.inf if self._best is None else self._best[_SCORE])
+        if is_best:
+            self._best = {"step": self._shown.step, _SCORE: float(score)}
+        self._write_if_due(is_best)
 
     def _go_on_with_sums(self) -> None:
         """Add the sums of metrics of before a restart between two evaluations, once.
 
         Metrics begin at zero and may have no variables before the first step.
         """
-        checkpoint, self._resumed = self._resumed, None
-        if checkpoint is not None and checkpoint.step % self._config.evaluate_every:
-            model = self.model
-            first = len(_lasting_variables(model))
-            for variable, before in zip(
-                model.metrics_variables, checkpoint.values[first:], strict=True
-            ):
+        sums, self._sums = self._sums, None
+        if sums is not None:
+            for variable, before in zip(self.model.metrics_variables, sums, strict=True):
                 variable.assign_add(before)
 
-    def _write_if_due(self) -> None:
-        step = self._progress.step
-        every = self._config.checkpoint_every
-        is_due = every > 0 and step % every == 0
+    def _write_if_due(self, is_best: bool = False) -> None:
+        step = self._shown.step
+        every = self._plan.checkpoint_every
+        is_due = every > 0 and (is_best or step % every == 0)
         if not is_due and self._signals.received is None:
             return
+        self._check()
         # Keras gives the model with its latest weights only when it is asked for.
         model = self.model
-        variables = [*_lasting_variables(model), *model.metrics_variables]
-        write_checkpoint(self._folder, step, variables, self._progress.history)
+        lasting = _lasting_variables(model)
+        self._run.make_folder()
+        position = Position(step, self._shown.history, self._best, self._run.description)
+        write_checkpoint(
+            self._run.folder,
+            position,
+            [*lasting, *model.metrics_variables],
+            self._plan.keep_checkpoints,
+            finite=len(lasting),
+        )
         self._signals.stop()
 
 

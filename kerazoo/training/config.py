@@ -5,7 +5,7 @@ import dataclasses
 from kerazoo.checks import check_one_of, check_positive, check_rate
 from kerazoo.data.prepare_settings import MASKINGS
 from kerazoo.data.tag_schemes import BIO, TAG_SCHEMES
-from kerazoo.training.settings import PRECISIONS, Settings
+from kerazoo.training.settings import ON_NON_FINITE, PRECISIONS, STOP, Settings
 
 CLASS_WEIGHTS = ("balanced",)
 POOLINGS = ("pooled", "mean")
@@ -79,6 +79,10 @@ class FinetuneConfig(Settings):
             else false: the first one alone.
         validation_fraction: float, share of the training rows that is held out if there is no
             validation file.
+        checkpoint_every: int, steps between two checkpoints; 0 writes none but at a signal.
+        keep_checkpoints: int, so many of the last ones stay, and the best.
+        on_non_finite: what a step does whose gradient is not finite: "stop" ends the run, "skip"
+            leaves the step out.
         seed: int, seed of the new weights, the order of the rows, dropout and the split.
 
     Raises:
@@ -109,20 +113,25 @@ class FinetuneConfig(Settings):
     ban_illegal_moves: bool | None = None
     label_all_pieces: bool | None = None
     validation_fraction: float = 0.1
+    checkpoint_every: int = 500
+    keep_checkpoints: int = 2
+    on_non_finite: str = STOP
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Check the values."""
         super().__post_init__()
-        for name in ("epochs", "batch_size", "validation_fraction"):
+        for name in ("epochs", "batch_size", "validation_fraction", "keep_checkpoints"):
             check_positive(name, getattr(self, name))
         for name in ("learning_rate", "sequence_length", "mask_selection_rate", "stride"):
             if getattr(self, name) is not None:
                 check_positive(name, getattr(self, name))
-        for name in ("lm_loss_weight", "weight_decay", "warmup", "clip_norm", "lora_rank", "seed"):
+        not_negative = ("lm_loss_weight", "weight_decay", "warmup", "clip_norm", "lora_rank")
+        for name in (*not_negative, "checkpoint_every", "seed"):
             self.check_not_negative(name)
         check_rate("validation_fraction", self.validation_fraction)
         check_one_of("precision", self.precision, PRECISIONS)
+        check_one_of("on_non_finite", self.on_non_finite, ON_NON_FINITE)
         check_one_of("tag_scheme", self.tag_scheme, TAG_SCHEMES)
         if self.pooling is not None:
             check_one_of("pooling", self.pooling, POOLINGS)

@@ -1,12 +1,11 @@
 """Fine-tune a task from files to a folder with the model, its metrics and its settings."""
 
+import dataclasses
 import time
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kerazoo.conversion.new_folder import check_is_free, new_folder
 from kerazoo.data.source_lines import STANDARD_INPUT
 from kerazoo.data.table import Table
 from kerazoo.tasks.registry import task_class
@@ -14,7 +13,9 @@ from kerazoo.training.config import FinetuneConfig
 from kerazoo.training.forms.base import Form
 from kerazoo.training.forms.registry import form_of
 from kerazoo.training.progress import SILENT, Progress
-from kerazoo.training.run_folder import TrainingResult, write_run
+from kerazoo.training.run_folder import TrainingResult, read_result, write_run
+from kerazoo.training.tensorboard_logs import tensorboard_callbacks
+from kerazoo.training.unfinished_run import UnfinishedRun
 
 
 def finetune(
@@ -25,11 +26,17 @@ def finetune(
     output: str | Path,
     config: FinetuneConfig | None = None,
     progress: Progress = SILENT,
+    *,
+    resume: bool = False,
+    tensorboard: str | None = None,
 ) -> TrainingResult:
     """Fine-tune a checkpoint on labelled text, measure it, and write it to a new folder.
 
-    Everything that can be wrong with the files is said before the model is loaded. The folder
-    appears when the run is complete; a run that fails or is killed leaves none.
+    Everything that can be wrong with the files is said before the model is loaded. Until the run is
+    complete the output folder holds only checkpoints and history.jsonl. Stopped by SIGTERM or
+    Ctrl-C, or killed, the run is gone on with by `resume`: on the CPU, TensorFlow and JAX reach the
+    weights, bit for bit, that an uninterrupted run reaches. A run that fails before its first
+    checkpoint leaves nothing.
 
     Args:
         task_name: a key of `kerazoo.training.forms.registry.FORMS`, "text-classification".
@@ -40,68 +47,83 @@ def finetune(
         output: the folder to create; it must not hold anything.
         config: the settings; None is the defaults.
         progress: where to show how far the work is.
+        resume: bool, go on with an unfinished run in the output folder, if there is one.
+        tensorboard: a folder for TensorBoard's logs; None writes none.
 
     Returns:
         The folder and the metrics.
 
     Raises:
-        FileNotFoundError: if a file or the checkpoint is missing.
+        BlockingIOError: if another process writes to the output folder.
         FileExistsError: if the output folder holds something.
+        FileNotFoundError: if a file or the checkpoint is missing.
+        ModuleNotFoundError: if `tensorboard` is asked for and not installed.
+        NonFiniteError: if a loss or a gradient is not a finite number.
         ValueError: if a file or the checkpoint is wrong; the message names file and line.
     """
+    from kerazoo.training.finetune_loop import train_epochs
+
     config = config or FinetuneConfig()
     form = form_of(task_name, config.strict, config.tag_scheme)
-    check_is_free(Path(output))
-    train_table, validation_table, skipped = _read_tables(form, train, validation, config, progress)
-    form.check(train_table, validation_table, config)
-    arguments = form.task_arguments(train_table, config)
-    with new_folder(output) as folder:
+    with UnfinishedRun.opened(output, resume, progress.say) as run:
+        callbacks = tensorboard_callbacks(tensorboard)
+        read, skipped = _read_tables(form, train, validation, config, progress)
+        form.check(*read, config)
+        arguments = form.task_arguments(read[0], config)
         began = time.perf_counter()
-        task = _load_task(task_name, preset, arguments, config, progress)
-        train_table, validation_table = (
-            form.usable(table, task) for table in (train_table, validation_table)
+        described = {"task": task_name, "preset": preset, "train": train, "validation": validation}
+        run.begin(
+            {
+                **described,
+                "backend": _backend(),
+                "rows": [table.fingerprint for table in read],
+                **dataclasses.asdict(config),
+            }
         )
-        skipped += _say_skipped((train_table, validation_table), progress)
-        truncated = _count_truncated(form, task, [train_table, validation_table], progress)
-        epochs = _fit(form, task, train_table, validation_table, config, progress)
+        if run.is_complete:
+            progress.say("The run is complete already.")
+            return read_result(run.output)
+        task = _load_task(task_name, preset, arguments, config, progress)
+        tables = form.usable(read[0], task), form.usable(read[1], task)
+        skipped += _say_skipped(tables, progress)
+        truncated = _count_truncated(form, task, tables, progress)
+        epochs = train_epochs(form, task, tables, run, config, callbacks, progress)
         metrics = {
-            "task": task_name,
-            "preset": preset,
-            "train": train,
-            "validation": validation,
-            "train_rows": len(train_table),
-            "validation_rows": len(validation_table),
+            **described,
+            "train_rows": len(tables[0]),
+            "validation_rows": len(tables[1]),
             "skipped_rows": skipped,
             "sequence_length": task.preprocessor.sequence_length,
             "truncated_rows": truncated,
             "parameters": task.count_params(),
             "epochs": epochs,
-            **_measured(form, task, validation_table, config, progress),
+            **_measured(form, task, tables[1], config, progress),
             "seconds": round(time.perf_counter() - began, 1),
         }
         # How batches are padded here is a matter of this backend, not of the model.
         task.preprocessor.pad_to_multiple_of = None
-        write_run(task, metrics, config, folder)
-    return TrainingResult(Path(output), metrics)
+        write_run(task, metrics, config, run.output)
+        run.finish()
+        return TrainingResult(run.output, metrics)
 
 
 def _read_tables(
     form: Form, train: str, validation: str | None, config: FinetuneConfig, progress: Progress
-) -> tuple[Table, Table, int]:
+) -> tuple[tuple[Table, Table], int]:
     """Read both files, or hold validation rows out of the one; count the rows left out."""
     if train == validation == STANDARD_INPUT:
         raise ValueError("Only one of the training and the validation rows can be standard input.")
     table = form.read_table(train)
     if validation is not None:
         tables = table, form.read_table(validation)
-        return *tables, _say_skipped(tables, progress)
+        return tables, _say_skipped(tables, progress)
     skipped = _say_skipped((table,), progress)
     kept, held_out = form.split(table, config)
     progress.say(
         f"No validation file: {len(held_out)} of {len(table)} rows "
         f"({config.validation_fraction:.0%}) are held out."
     )
-    return table.take(kept), table.take(held_out), skipped
+    return (table.take(kept), table.take(held_out)), skipped
 
 
 def _say_skipped(tables: Sequence[Table], progress: Progress) -> int:
@@ -151,6 +173,14 @@ def _load_task(
     return task
 
 
+def _backend() -> str:
+    """Return which library computes."""
+    import keras
+
+    name: str = keras.config.backend()
+    return name
+
+
 def _check_lora_rank(rank: int, hidden_dim: int) -> None:
     if rank > hidden_dim:
         raise ValueError(
@@ -159,7 +189,7 @@ def _check_lora_rank(rank: int, hidden_dim: int) -> None:
         )
 
 
-def _count_truncated(form: Form, task: Any, tables: list[Table], progress: Progress) -> int:
+def _count_truncated(form: Form, task: Any, tables: tuple[Table, Table], progress: Progress) -> int:
     """Count the texts over the limit, and say it once."""
     limit = task.preprocessor.sequence_length
     count = sum(form.count_truncated(task, table) for table in tables)
@@ -170,30 +200,6 @@ def _count_truncated(form: Form, task: Any, tables: list[Table], progress: Progr
             "(--sequence-length raises the limit)."
         )
     return count
-
-
-def _fit(
-    form: Form,
-    task: Any,
-    train: Table,
-    validation: Table,
-    config: FinetuneConfig,
-    progress: Progress,
-) -> list[dict[str, Any]]:
-    """Compile and fit; return what each epoch gave."""
-    from kerazoo.training.fit_progress import FitProgress
-    from kerazoo.training.optimizer import create_optimizer
-    from kerazoo.training.schedule import WarmupLinearDecay
-
-    rows, held_out = form.fit_rows(train, task), form.fit_rows(validation, task)
-    steps = config.epochs * -(-rows.count // config.batch_size)
-    schedule = WarmupLinearDecay(config.peak_learning_rate, config.warmup_steps(steps), steps)
-    task.compile(create_optimizer(schedule, config.weight_decay, config.clip_norm))
-    with warnings.catch_warnings(), FitProgress(progress) as callback:
-        # It was counted and said already.
-        warnings.filterwarnings("ignore", message=".*texts are longer than")
-        form.fit(task, rows, held_out, config, callbacks=[callback], verbose=0)
-    return callback.epochs
 
 
 def _measured(

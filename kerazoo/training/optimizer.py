@@ -5,6 +5,8 @@ from typing import Any
 
 import keras
 
+from kerazoo.training.guarded_update import GuardedUpdate
+
 _UNDECAYED_NAMES = ("bias", "gamma", "beta")
 
 
@@ -18,8 +20,8 @@ def decays(variable: keras.Variable) -> bool:
 
 
 @keras.saving.register_keras_serializable(package="kerazoo")
-class BertAdamW(keras.optimizers.AdamW):
-    """`keras.optimizers.AdamW` that decays no bias and no layer norm.
+class BertAdamW(GuardedUpdate, keras.optimizers.AdamW):
+    """`keras.optimizers.AdamW` that decays no bias and no layer norm, and may be guarded.
 
     Keras's own keeps its list of exclusions outside its config, so that a reloaded optimizer decays
     everything. Here the rule belongs to the class: see `decays`.
@@ -36,6 +38,7 @@ def create_optimizer(
     learning_rate: float | keras.optimizers.schedules.LearningRateSchedule,
     weight_decay: float = 0.01,
     clip_norm: float = 0.0,
+    on_non_finite: str | None = None,
 ) -> BertAdamW:
     """Create the optimizer of a fine-tuning run.
 
@@ -46,20 +49,23 @@ def create_optimizer(
         learning_rate: a rate or a schedule.
         weight_decay: float, share of a weight that one step at rate 1 takes away.
         clip_norm: float, the longest gradient over all weights together; 0 is no limit.
+        on_non_finite: what a step does whose gradient is not finite; see `GuardedUpdate`.
 
     Returns:
         The optimizer, not built yet.
 
     Raises:
-        ValueError: if `weight_decay` or `clip_norm` is negative.
+        ValueError: if `weight_decay` or `clip_norm` is negative, or `on_non_finite` unknown.
     """
     options: dict[str, Any] = {"weight_decay": weight_decay, "clip_norm": clip_norm}
     for name, value in options.items():
         if value < 0:
             raise ValueError(f"`{name}` must not be negative. Received: {name}={value!r}")
-    return BertAdamW(
+    optimizer = BertAdamW(
         learning_rate=learning_rate,
         weight_decay=weight_decay,
         epsilon=1e-6,
         global_clipnorm=clip_norm or None,
     )
+    optimizer.guard(on_non_finite)
+    return optimizer

@@ -7,6 +7,8 @@ from typing import Any
 
 from kerazoo.checks import check_positive
 from kerazoo.data.row import Row
+from kerazoo.data.source_lines import source_name
+from kerazoo.tasks.row_error import RowError
 from kerazoo.training.forms.base import BATCHES_OF_A_CHUNK, Form
 from kerazoo.training.forms.registry import form_of
 from kerazoo.training.generation_settings import GenerationSettings
@@ -43,10 +45,12 @@ def predict(
 
     Raises:
         FileNotFoundError: if there is no such model or file.
-        ValueError: if the model was not trained for a task, or the rows do not suit it.
+        ValueError: if the model was not trained for a task, or the rows do not suit it. What is
+            wrong with a single row is said with its file and line.
     """
     check_positive("batch_size", batch_size)
     form = form_of(trained_task(model))
+    name = source_name(rows) if isinstance(rows, str) else None
     rows = form.read_rows(rows) if isinstance(rows, str) else iter(rows)
     # A file that cannot be read is told before the seconds that loading a model takes.
     chunk = list(islice(rows, batch_size))
@@ -56,7 +60,7 @@ def predict(
         progress.say(predictor.load_note)
     with progress.bar("predicting") as advance:
         while chunk:
-            yield from _answered(form, predictor, chunk, batch_size)
+            yield from _answered(form, predictor, chunk, batch_size, name)
             count += len(chunk)
             advance(len(chunk), "")
             chunk = list(islice(rows, batch_size * BATCHES_OF_A_CHUNK))
@@ -65,12 +69,16 @@ def predict(
 
 
 def _answered(
-    form: Form, predictor: Predictor, chunk: list[Row], batch_size: int
+    form: Form, predictor: Predictor, chunk: list[Row], batch_size: int, name: str | None
 ) -> Iterator[dict[str, Any]]:
-    """Answer some rows."""
+    """Answer some rows of the file `name`, None if they are of no file."""
     form.check_inputs(list(chunk[0].values))
     names = [name for name in form.input_columns if name in chunk[0].values]
     columns = {name: [row.values[name] for row in chunk] for name in names}
     check_texts(columns, predictor.pairs, "the input")
-    for row, answer in zip(chunk, predictor.answer(columns, batch_size), strict=True):
+    try:
+        answers = predictor.answer(columns, batch_size)
+    except RowError as error:
+        raise ValueError(f"{chunk[error.row].where(name)}: {error.fault}") from error
+    for row, answer in zip(chunk, answers, strict=True):
         yield {**{name: row.values[name] for name in names}, **answer}

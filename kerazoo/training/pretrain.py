@@ -1,7 +1,6 @@
 """Pre-train a BERT or a GPT from shards or raw text to a folder with the model and its metrics."""
 
 import dataclasses
-import importlib.util
 import math
 import time
 from collections.abc import Sequence
@@ -13,15 +12,19 @@ import keras
 from kerazoo.conversion.source import open_checkpoint
 from kerazoo.data.prepare_settings import PrepareSettings
 from kerazoo.data.row_source import RowSource
+from kerazoo.training.counted import counted
+from kerazoo.training.mask_settings import mask_settings
 from kerazoo.training.pretrain_config import PretrainConfig
 from kerazoo.training.pretrain_data import PretrainData
 from kerazoo.training.pretrain_loop import train_steps
 from kerazoo.training.pretrain_task import family_of_size, load_task, new_task
 from kerazoo.training.progress import SILENT, Progress
-from kerazoo.training.run_folder import TrainingResult, write_run
+from kerazoo.training.run_folder import TrainingResult, read_result, write_run
+from kerazoo.training.tensorboard_logs import tensorboard_callbacks
 from kerazoo.training.unfinished_run import UnfinishedRun
 
 _SPEED = "tokens_per_second"
+_NOT_MEASURES = ("step", "seconds", _SPEED, "waiting_share")
 
 
 def pretrain(
@@ -64,6 +67,7 @@ def pretrain(
         The folder and the metrics.
 
     Raises:
+        BlockingIOError: if another process writes to the output folder.
         FileExistsError: if the output folder holds something.
         FileNotFoundError: if data, checkpoint or vocabulary are missing.
         ModuleNotFoundError: if `tensorboard` is asked for and not installed.
@@ -72,43 +76,50 @@ def pretrain(
     """
     config = config or PretrainConfig()
     _check_beginning(preset, size)
-    run = UnfinishedRun(output, resume)
-    callbacks = [] if tensorboard is None else [_tensorboard(tensorboard)]
-    source = PretrainData.open(data)
-    source.check_settings(config)
-    own = None if validation is None else PretrainData.open(validation)
-    began = time.perf_counter()
-    tokenizer = source.tokenizer(preset, vocabulary, lowercase)
-    settings = source.row_settings(_is_causal(preset, size), config)
-    rows, measured = _open_rows(source, own, tokenizer, settings, config, progress)
-    task = _make_task(preset, size, settings, tokenizer, config, progress)
-    described = {
-        "preset": preset,
-        "size": size,
-        "data": list(source.paths),
-        "validation": validation,
-    }
-    run.begin({**described, "rows": rows.fingerprint, **dataclasses.asdict(config)})
-    what = (task, rows, measured, run, config, callbacks, progress)
-    try:
+    with UnfinishedRun.opened(output, resume, progress.say) as run:
+        callbacks = tensorboard_callbacks(tensorboard)
+        source = PretrainData.open(data)
+        source.check_settings(config)
+        own = None if validation is None else PretrainData.open(validation)
+        began = time.perf_counter()
+        tokenizer = source.tokenizer(preset, vocabulary, lowercase)
+        longest = _longest_row(preset, config)
+        settings = source.row_settings(_is_causal(preset, size), config, longest)
+        config = mask_settings(settings, config)
+        rows, measured = _open_rows(source, own, tokenizer, settings, config, progress)
+        described = {
+            "preset": preset,
+            "size": size,
+            "data": list(source.paths),
+            "validation": validation,
+        }
+        run.begin(
+            {
+                **described,
+                "backend": keras.config.backend(),
+                "rows": rows.fingerprint,
+                **dataclasses.asdict(config),
+            }
+        )
+        if run.is_complete:
+            progress.say("The run is complete already.")
+            return read_result(run.output)
+        task = _make_task(preset, size, settings, tokenizer, config, progress)
+        what = (task, rows, measured, run, config, callbacks, progress)
         history = train_steps(*what, evaluate_first=preset is not None)
-    except BaseException:
-        if run.keep_if_saved():
-            progress.say("What was done is kept; the same command with --resume goes on with it.")
-        raise
-    metrics = {
-        "task": task.task_name,
-        "objective": settings.objective,
-        **described,
-        **_counts(task, rows, measured, settings, config),
-        "evaluations": history,
-        **_measured(history, measured is not None),
-        "tokens_per_second": _tokens_per_second(history),
-        "seconds": round(time.perf_counter() - began, 1),
-    }
-    write_run(task, metrics, config, Path(output))
-    run.finish()
-    return TrainingResult(Path(output), metrics)
+        metrics = {
+            "task": task.task_name,
+            "objective": settings.objective,
+            **described,
+            **_counts(task, rows, measured, settings, config),
+            "evaluations": history,
+            **_measured(history, measured is not None),
+            "tokens_per_second": _tokens_per_second(history),
+            "seconds": round(time.perf_counter() - began, 1),
+        }
+        write_run(task, metrics, config, run.output)
+        run.finish()
+        return TrainingResult(run.output, metrics)
 
 
 def _make_task(
@@ -132,14 +143,14 @@ def _make_task(
 
 def summary(metrics: dict[str, Any]) -> str:
     """Return the most important measures in a line."""
-    said = [f"{metrics['steps']:,} steps"]
+    said = [counted(metrics["steps"], "step")]
     if "perplexity" in metrics:
         said.append(f"perplexity {metrics['perplexity']:.3f}")
     for name in ("accuracy", "masked_lm_accuracy", "next_sentence_accuracy"):
         if name in metrics:
             said.append(f"{name.replace('_', ' ')} {metrics[name]:.4f}")
     if metrics["validation_rows"]:
-        said[-1] += f" on {metrics['validation_rows']:,} rows held out"
+        said[-1] += f" on {counted(metrics['validation_rows'], 'row')} held out"
     if metrics["tokens_per_second"]:
         said.append(f"{metrics['tokens_per_second']:,} tokens/s")
     return ", ".join(said)
@@ -159,6 +170,13 @@ def _is_causal(preset: str | None, size: str | None) -> bool:
     return family == "gpt"
 
 
+def _longest_row(preset: str | None, config: PretrainConfig) -> int | None:
+    """Return the most tokens that the model reads; None is no limit."""
+    if preset is None:
+        return config.max_sequence_length
+    return open_checkpoint(preset).max_sequence_length
+
+
 def _open_rows(
     source: PretrainData,
     own: PretrainData | None,
@@ -175,17 +193,8 @@ def _open_rows(
     if not rows.held_out_rows:
         return rows, None
     total = rows.training_rows + rows.held_out_rows
-    progress.say(f"{rows.held_out_rows:,} of {total:,} rows are held out to evaluate on.")
+    progress.say(f"Held out to evaluate on: {rows.held_out_rows:,} of {total:,} rows.")
     return rows, rows
-
-
-def _tensorboard(folder: str) -> keras.callbacks.Callback:
-    """Return the callback that writes TensorBoard's logs."""
-    if importlib.util.find_spec("tensorboard") is None:
-        raise ModuleNotFoundError(
-            "TensorBoard is not installed: pip install 'kerazoo[tensorboard]'"
-        )
-    return keras.callbacks.TensorBoard(folder, write_graph=False)
 
 
 def _counts(
@@ -209,7 +218,7 @@ def _counts(
 
 def _measured(history: list[dict[str, Any]], has_validation: bool) -> dict[str, Any]:
     """Return the last evaluation; without validation data what was measured on the way."""
-    last = {k: v for k, v in history[-1].items() if k not in ("step", "seconds", _SPEED)}
+    last = {k: v for k, v in history[-1].items() if k not in _NOT_MEASURES}
     if has_validation:
         last = {k.removeprefix("val_"): v for k, v in last.items() if k.startswith("val_")}
     if "perplexity" in last:

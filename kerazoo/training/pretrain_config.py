@@ -6,7 +6,7 @@ import math
 from kerazoo.checks import check_one_of, check_positive, check_rate
 from kerazoo.data.objectives import OBJECTIVES
 from kerazoo.data.prepare_settings import MASKINGS, SEGMENTERS
-from kerazoo.training.settings import PRECISIONS, Settings
+from kerazoo.training.settings import ON_NON_FINITE, PRECISIONS, STOP, Settings
 
 NGRAM_UNITS = ("word", "token")
 
@@ -45,6 +45,9 @@ class PretrainConfig(Settings):
         validation_rows: int, the most rows that an evaluation reads.
         evaluate_every: int, steps between two evaluations.
         checkpoint_every: int, steps between two checkpoints; 0 writes none but at a signal.
+        keep_checkpoints: int, so many of the last ones stay, and the best.
+        on_non_finite: what a step does whose gradient is not finite: "stop" ends the run, "skip"
+            leaves the step out.
         seed: int, seed of the new weights, the order of the rows, masks and dropout.
 
     Raises:
@@ -74,6 +77,8 @@ class PretrainConfig(Settings):
     validation_rows: int = 4096
     evaluate_every: int = 1000
     checkpoint_every: int = 500
+    keep_checkpoints: int = 2
+    on_non_finite: str = STOP
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -81,6 +86,7 @@ class PretrainConfig(Settings):
         super().__post_init__()
         self._check_numbers()
         check_one_of("precision", self.precision, PRECISIONS)
+        check_one_of("on_non_finite", self.on_non_finite, ON_NON_FINITE)
         check_one_of("masking", self.masking, MASKINGS)
         check_one_of("ngram_unit", self.ngram_unit, NGRAM_UNITS)
         if self.objective is not None:
@@ -119,7 +125,8 @@ class PretrainConfig(Settings):
 
     def _check_numbers(self) -> None:
         """Check the ranges."""
-        for name in ("batch_size", "learning_rate", "validation_rows", "evaluate_every"):
+        positive = ("batch_size", "learning_rate", "validation_rows", "evaluate_every")
+        for name in (*positive, "keep_checkpoints"):
             check_positive(name, getattr(self, name))
         optional = ("steps", "epochs", "sequence_length", "max_sequence_length")
         for name in (*optional, "mask_selection_length"):

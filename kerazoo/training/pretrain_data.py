@@ -87,18 +87,38 @@ class PretrainData:
             check_vocabulary(self.manifest, tokenizer)
         return tokenizer
 
-    def row_settings(self, is_causal: bool, config: PretrainConfig) -> PrepareSettings:
+    def row_settings(
+        self, is_causal: bool, config: PretrainConfig, longest: int | None = None
+    ) -> PrepareSettings:
         """Return what rows there are, or are to be made of raw text.
 
         Args:
             is_causal: bool, whether the model reads from left to right.
             config: the settings of the run.
+            longest: int, the most tokens of a row that the model reads; None is no limit.
+
+        Raises:
+            ValueError: if the rows are longer than that.
         """
         if self.manifest is not None:
+            held = self.manifest.sequence_length
+            if longest is not None and held > longest:
+                raise ValueError(
+                    f"The shards hold rows of {held} tokens, and the model reads at most {longest} "
+                    "positions. Prepare shards with a shorter `sequence_length` (--sequence-length "
+                    f"of `kerazoo prepare`). Received: data={self.paths[0]!r}"
+                )
             return self.manifest.settings
+        default = _DEFAULT_LENGTH if longest is None else min(_DEFAULT_LENGTH, longest)
+        wanted = config.sequence_length or default
+        if longest is not None and wanted > longest:
+            raise ValueError(
+                f"The model reads at most {longest} positions. Choose a shorter `sequence_length` "
+                f"(--sequence-length), or leave it out. Received: sequence_length={wanted}"
+            )
         return PrepareSettings(
             objective=config.objective or (GPT if is_causal else BERT_MLM),
-            sequence_length=config.sequence_length or _DEFAULT_LENGTH,
+            sequence_length=wanted,
             segmenter=config.segmenter,
             seed=config.seed,
         )

@@ -5,16 +5,16 @@ from typing import Any
 
 from kerazoo.data.objectives import GPT
 from kerazoo.data.row_source import RowSource
-from kerazoo.training.checkpoint import read_checkpoint
-from kerazoo.training.checkpoint_writer import CheckpointWriter, restore_state
-from kerazoo.training.fit_plan import fit_plan
+from kerazoo.data.shuffled_rows import rows_of_batch
+from kerazoo.training.checkpoint_writer import RunPlan
+from kerazoo.training.fit_plan import FitPart
 from kerazoo.training.optimizer import create_optimizer
 from kerazoo.training.pretrain_config import PretrainConfig
 from kerazoo.training.pretrain_inputs import PretrainInputs
 from kerazoo.training.progress import SILENT, Progress
+from kerazoo.training.resumable_fit import resumable_fit
 from kerazoo.training.schedule import WarmupLinearDecay
 from kerazoo.training.step_progress import StepProgress
-from kerazoo.training.stop_signals import StopSignals
 from kerazoo.training.unfinished_run import UnfinishedRun
 
 
@@ -22,7 +22,7 @@ def train_steps(
     task: Any,
     rows: RowSource,
     measured: RowSource | None,
-    folder: UnfinishedRun,
+    run: UnfinishedRun,
     config: PretrainConfig,
     callbacks: Sequence[Any] = (),
     progress: Progress = SILENT,
@@ -34,7 +34,7 @@ def train_steps(
         task: a task, not compiled yet.
         rows: what to train on.
         measured: whose held-out rows to evaluate on; None for no evaluation.
-        folder: where the run is; its last checkpoint is gone on from.
+        run: where the run is; its last checkpoint is gone on from.
         config: the settings.
         callbacks: further Keras callbacks.
         progress: where to show how far the work is.
@@ -44,50 +44,48 @@ def train_steps(
         For each evaluation a dict of the step and what was measured; see `StepProgress`.
 
     Raises:
-        KeyboardInterrupt: if Ctrl-C was pressed, when a checkpoint is written.
-        OSError: if a checkpoint cannot be written.
-        SystemExit: if SIGTERM came, when a checkpoint is written.
-        ValueError: if the last checkpoint is damaged.
+        Exception: see `resumable_fit`.
     """
     total = config.total_steps(rows.training_rows)
     _compile(task, total, config)
     inputs = _inputs(task, rows)
-    checkpoint = read_checkpoint(folder.folder)
-    step: int = 0
-    history: list[dict[str, Any]] = []
-    if checkpoint is not None:
-        restore_state(task, checkpoint)
-        step, history = checkpoint.step, checkpoint.history
-        progress.say(f"Going on after step {step} of {total}.")
-    tokens = rows.mean_tokens * config.batch_size
-    shown = StepProgress(progress, total, tokens, step, history)
+    size, seed = config.batch_size, config.seed
     validation = None
     if measured is not None:
-        validation = _inputs(task, measured).validation_dataset(measured, config.batch_size)
-    with StopSignals() as signals, shown, task.without_preprocessor():
-        if evaluate_first and checkpoint is None and validation is not None:
+        validation = _inputs(task, measured).validation_dataset(measured, size)
+
+    def fit(part: FitPart, **options: Any) -> None:
+        dataset = inputs.training_dataset(rows, size, seed, part.first_step)
+        task.fit(dataset, validation_data=validation, **options)
+
+    def evaluate(shown: Any) -> None:
+        if evaluate_first and validation is not None:
             before = task.evaluate(validation, return_dict=True, verbose=0)
             shown.begin({f"val_{name}": value for name, value in before.items()})
-        writer = CheckpointWriter(folder.folder, config, total, shown, signals, checkpoint)
-        for part in fit_plan(step, total, config.evaluate_every):
-            task.fit(
-                inputs.training_dataset(rows, config.batch_size, config.seed, part.first_step),
-                steps_per_epoch=part.steps_per_epoch,
-                initial_epoch=part.initial_epoch,
-                epochs=part.epochs,
-                validation_data=validation,
-                callbacks=[shown, *callbacks, writer],
-                verbose=0,
-            )
-    return shown.history
+
+    every = (config.evaluate_every, config.checkpoint_every, config.keep_checkpoints)
+    with task.without_preprocessor():
+        return resumable_fit(
+            task,
+            fit,
+            run,
+            RunPlan(total, *every),
+            lambda step, said: StepProgress(progress, total, rows.mean_tokens * size, step, said),
+            lambda number: ", ".join(rows_of_batch(rows, size, seed, number)),
+            callbacks,
+            progress,
+            evaluate,
+        )
 
 
 def _compile(task: Any, total_steps: int, config: PretrainConfig) -> None:
-    """Give a task its loss and an optimizer with all of its variables."""
+    """Give a task its loss and an optimizer."""
     warmup = config.warmup_steps(total_steps)
     schedule = WarmupLinearDecay(config.learning_rate, warmup, total_steps)
-    task.compile(create_optimizer(schedule, config.weight_decay, config.clip_norm))
-    task.optimizer.build(task.trainable_variables)
+    optimizer = create_optimizer(
+        schedule, config.weight_decay, config.clip_norm, config.on_non_finite
+    )
+    task.compile(optimizer)
 
 
 def _inputs(task: Any, rows: RowSource) -> PretrainInputs:

@@ -1,14 +1,17 @@
 """What a training run leaves in its folder: the preset, the metrics and the settings."""
 
 import dataclasses
-import json
 from pathlib import Path
 from typing import Any
 
+from kerazoo.conversion.json_file import read_json_object
+from kerazoo.training.plain_json import plain_json
 from kerazoo.training.settings import Settings
 
 METRICS_FILE = "metrics.json"
 CONFIG_FILE = "training_config.json"
+HISTORY_FILE = "history.jsonl"
+RUN_FILE = "run.json"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,7 +19,8 @@ class TrainingResult:
     """What a run gave.
 
     Attributes:
-        folder: the folder with the preset, metrics.json and training_config.json.
+        folder: the folder with the preset, metrics.json, training_config.json, history.jsonl and
+            run.json, what the run was begun with.
         metrics: what metrics.json holds.
     """
 
@@ -24,9 +28,17 @@ class TrainingResult:
     metrics: dict[str, Any]
 
 
+def read_result(folder: Path) -> TrainingResult:
+    """Return what a complete run gave.
+
+    Raises:
+        ValueError: if metrics.json is damaged.
+    """
+    return TrainingResult(folder, read_json_object(folder / METRICS_FILE))
+
+
 def write_run(task: Any, metrics: dict[str, Any], config: Settings, folder: Path) -> None:
     """Write the preset of a task, the metrics and the settings."""
     task.save_to_preset(str(folder))
-    text = json.dumps(metrics, indent=2, ensure_ascii=False) + "\n"
-    (folder / METRICS_FILE).write_text(text, encoding="utf-8")
+    (folder / METRICS_FILE).write_text(plain_json(metrics, indent=2) + "\n", encoding="utf-8")
     (folder / CONFIG_FILE).write_text(config.to_json(), encoding="utf-8")

@@ -13,6 +13,7 @@ from kerazoo.export.description import read_description
 from kerazoo.export.version_folder import find_version_folder
 from kerazoo.tasks.entity_answers import entity_answers, tags_of_words
 from kerazoo.tasks.mask_answers import mask_answers
+from kerazoo.tasks.row_error import RowError
 from kerazoo.tasks.span_answers import span_answers
 from kerazoo.training.generation_settings import GenerationSettings
 from kerazoo.training.predictor import Answer
@@ -81,7 +82,10 @@ class SavedModelPredictor:
         for start in range(0, len(next(iter(columns.values()))), batch_size):
             batch = {name: values[start : start + batch_size] for name, values in columns.items()}
             outputs = self._function(**tensors(batch))
-            answers += read({name: value.numpy() for name, value in outputs.items()}, batch)
+            try:
+                answers += read({name: value.numpy() for name, value in outputs.items()}, batch)
+            except RowError as error:
+                raise RowError(start + error.row, error.fault) from None
         return answers
 
     def _texts(self, batch: Columns) -> dict[str, tf.Tensor]:
@@ -115,10 +119,12 @@ class SavedModelPredictor:
         ]
 
     def _filled(self, outputs: dict[str, Any], batch: Columns) -> list[Answer]:
-        for text, count in zip(batch[TEXT], outputs["mask_count"], strict=True):
+        for row, count in enumerate(outputs["mask_count"]):
             if count == 0:
-                raise ValueError(
-                    f"The model fills in masks, and the text has none. Received: text={text!r}"
+                raise RowError(
+                    row,
+                    "the model fills in masks, and the text has none. "
+                    f"Received: text={batch[TEXT][row]!r}",
                 )
         return mask_answers(outputs)
 

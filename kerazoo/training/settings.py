@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any, Self
 
 PRECISIONS = ("float32", "mixed_bfloat16")
+STOP = "stop"
+SKIP = "skip"
+ON_NON_FINITE = (STOP, SKIP)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,15 +2,19 @@
 
 import signal
 import threading
+import time
 from types import FrameType
 from typing import Any
+
+_SAME_SECONDS = 1.0
 
 
 class StopSignals:
     """Notes SIGTERM and SIGINT while the block runs, where they would end the process at once.
 
-    A second one is not waited for. Outside the main thread, where Python allows no handlers,
-    nothing is noted.
+    A second one is not waited for, unless it comes within a second: `timeout` and schedulers send
+    it to a process and to its group, so it comes twice. Outside the main thread, where Python
+    allows no handlers, nothing is noted.
 
     Attributes:
         received: int, the signal; None if there was none.
@@ -19,6 +23,7 @@ class StopSignals:
     def __init__(self) -> None:
         """Nothing has come yet."""
         self.received: int | None = None
+        self._since = 0.0
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> "StopSignals":
@@ -47,6 +52,10 @@ class StopSignals:
             raise SystemExit(128 + self.received)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        again, self.received = self.received is not None, number
+        now = time.monotonic()
+        again = self.received is not None and now - self._since > _SAME_SECONDS
+        if self.received is None:
+            self._since = now
+        self.received = number
         if again:
             self.stop()

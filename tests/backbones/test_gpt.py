@@ -150,6 +150,40 @@ def test_the_output_matrix_is_the_token_embedding(inputs):
     np.testing.assert_allclose(logits, states @ matrix.T, atol=1e-5)
 
 
+@pytest.mark.parametrize("with_lora", [False, True])
+def test_a_step_of_generation_has_the_logits_of_the_whole_text(inputs, with_lora):
+    backbone = make()
+    if with_lora:
+        backbone.token_embedding.enable_lora(rank=3)
+        backbone.token_embedding.lora_embeddings_b.assign(np.full((3, 20), 0.5))
+    states = backbone(inputs)["sequence_output"]
+    every = ops.convert_to_numpy(backbone.next_token_logits(states))
+    last = ops.convert_to_numpy(backbone.next_token_logits(states[:, -1]))
+    np.testing.assert_allclose(last, every[:, -1], atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:.*The use of `x.T`")  # by Keras, on PyTorch
+def test_a_step_of_generation_reads_an_int8_matrix(inputs):
+    backbone = make()
+    states = backbone(inputs)["sequence_output"][:, -1]
+    expected = ops.convert_to_numpy(backbone.next_token_logits(states))
+    backbone.quantize("int8")
+    logits = ops.convert_to_numpy(backbone.next_token_logits(states))
+    np.testing.assert_allclose(logits, expected, atol=0.03 * np.ptp(expected))
+    assert np.abs(logits - expected).max() > 0
+
+
+def test_a_step_of_generation_in_half_precision_has_logits_of_it(inputs):
+    backbone = make(dtype="mixed_bfloat16")
+    states = backbone(inputs)["sequence_output"]
+    logits = backbone.next_token_logits(states[:, -1])
+    assert keras.backend.standardize_dtype(logits.dtype) == "bfloat16"
+    expected = ops.cast(backbone.next_token_logits(states)[:, -1], "float32")
+    np.testing.assert_allclose(
+        ops.convert_to_numpy(ops.cast(logits, "float32")), ops.convert_to_numpy(expected), rtol=0.02
+    )
+
+
 @pytest.mark.parametrize("write", [write_slice, write_where])
 @GENERATIONS
 def test_reading_token_by_token_equals_reading_at_once(inputs, normalize_first, write):

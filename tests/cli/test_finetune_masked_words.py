@@ -80,13 +80,18 @@ def test_masks_are_filled_by_preset_and_export_alike(command, masked_lm, tmp_pat
             assert left["tokens"] == right["tokens"]
             assert left["scores"] == pytest.approx(right["scores"], abs=1e-5)
     assert [mask["position"] for mask in answers[0][1]["masks"]] == [0, 11]
+    (tmp_path / "asked.txt").write_text("a [MASK] film\n" * 52 + "no mask\n")
     for model, message in (
-        (masked_lm, "has no [MASK]"),
-        (tmp_path / "filler", "the text has none"),
+        (masked_lm, "the text has no [MASK]"),
+        (tmp_path / "filler", "the model fills in masks, and the text has none"),
     ):
-        result = command("predict", model, "--text", "no mask")
+        result = command("predict", model, "--text", "[MASK]", "--text", "no mask")
         assert result.exit_code == 1
-        assert message in result.stderr
+        assert f"Error: --text number 2: {message}" in result.stderr
+        options = ("--input", tmp_path / "asked.txt", "--batch-size", 3)
+        result = command("predict", model, *options)
+        assert f"asked.txt, line 53: {message}" in result.stderr
+        assert len(result.stdout.splitlines()) == 3 + 3 * 16
     result = command("evaluate", tmp_path / "filler", "--data", "-", input="a text\n")
     assert result.exit_code == 1
     assert "measured on a preset" in result.stderr

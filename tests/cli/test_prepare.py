@@ -46,9 +46,12 @@ def test_what_is_odd_is_said(command, files, tmp_path):
     arguments = ("prepare", corpus, "--vocab", vocabulary, "--output")
     result = command(*arguments, tmp_path / "shards", "--sequence-length", 9)
     assert "most second texts are random" in result.stderr
-    assert "1 lines hold U+FFFD" in result.stderr
+    assert "Note: 1 line holds U+FFFD" in result.stderr
     result = command(*arguments, tmp_path / "again", "--sequence-length", 9, "--quiet")
     assert result.stderr == ""
+    corpus.write_text("a \ufffd film\nb \ufffd\n\n" * 4, encoding="utf-8")
+    result = command(*arguments, tmp_path / "more", "--sequence-length", 9)
+    assert "Note: 8 lines hold U+FFFD" in result.stderr
 
 
 @pytest.mark.parametrize(

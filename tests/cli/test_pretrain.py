@@ -90,6 +90,14 @@ def test_contradictions_are_wrong_usage(command, options):
     assert result.exit_code == 2
 
 
+def test_a_checkpoint_and_a_size_exclude_each_other(command):
+    arguments = ("pretrain", "--data", "d", "--output", "o")
+    result = command(*arguments, "--size", "tiny", "--preset", "x")
+    assert "--preset goes on with a checkpoint and --size begins a new model; give" in result.stderr
+    result = command(*arguments)
+    assert "Name a checkpoint with --preset, or a --size to begin anew." in result.stderr
+
+
 def test_a_damaged_shard_is_told(pretrain, shards, tmp_path):
     import shutil
 

@@ -88,7 +88,7 @@ def test_a_failed_update_changes_nothing(tmp_path):
 
 @pytest.mark.parametrize("create", [new_folder, updated_folder])
 def test_where_no_folder_can_be_created_the_callers_path_is_named(create):
-    with pytest.raises(OSError, match="No folder can be created there") as caught:  # noqa: SIM117
+    with pytest.raises(OSError, match="Nothing can be written there") as caught:  # noqa: SIM117
         with create("/proc/model"):
             pass
     assert caught.value.filename == "/proc/model"

@@ -33,6 +33,7 @@ def test_huggingface(tensors, with_prefix, make_folder, make_model, expected, sa
     assert source == CheckpointSource(folder, "huggingface")
     assert open_checkpoint(source) is source
     assert source.backbone_config()["hidden_dim"] == 20
+    assert source.max_sequence_length == source.backbone_config()["max_sequence_length"] == 11
     assert source.tokenizer_settings()["vocabulary"] == VOCABULARY
     assert source.labels() == ["bad", "good", "mixed"]
     model = make_model(with_head=True)
@@ -51,6 +52,7 @@ def test_google(google_folder, make_model):
     source = open_checkpoint(google_folder)
     assert source.format == "google_tf1"
     assert source.backbone_config()["num_heads"] == 4
+    assert source.max_sequence_length == 11
     assert source.tokenizer_settings() == {"vocabulary": VOCABULARY, "lowercase": True}
     assert (source.labels(), source.head_dropout()) == (None, None)
     assert source.task_config("text-classification") == {}
@@ -94,6 +96,7 @@ def test_a_kerazoo_preset(tiny_backbone, tmp_path):
     tiny_backbone.save_to_preset(tmp_path)
     source = open_checkpoint(tmp_path)
     assert source.format == "kerazoo"
+    assert source.max_sequence_length == tiny_backbone.config.max_sequence_length
     for read in (source.backbone_config, source.tokenizer_settings, source.labels):
         with pytest.raises(ValueError, match="is read with from_preset"):
             read()

@@ -1,8 +1,10 @@
+import gzip
 import io
 import sys
 
 import pytest
 
+from kerazoo.data import corpus_vocabulary as module
 from kerazoo.data.corpus_vocabulary import make_vocabulary
 from kerazoo.data.tokenizer_source import vocabulary_tokenizer
 
@@ -72,9 +74,44 @@ def test_a_share_of_the_documents_is_read(tmp_path):
     assert 60 < len(words) < 150
 
 
+def test_of_a_large_corpus_a_share_is_read_so_that_memory_is_bounded(monkeypatch, tmp_path):
+    documents = "\n\n".join(f"word{number} common" for number in range(400))
+    (tmp_path / "a.txt").write_text(documents, encoding="utf-8")
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(documents.encode()))
+    packed = (tmp_path / "b.txt.gz").stat().st_size
+    options = {"size": 900, "min_frequency": 1, "character_coverage": 1.0}
+
+    def words(number, limit, *files, **more):
+        monkeypatch.setitem(module.READ_AT_MOST, "wordpiece", limit)
+        said = []
+        paths = [str(tmp_path / file) for file in files]
+        more = {**options, **more, "say": said.append}
+        vocabulary = make_vocabulary(paths, tmp_path / f"v{number}", **more)
+        found = [e for e in vocabulary.entries if e.startswith("word") and e != "word"]
+        return len(found), said
+
+    count, said = words(0, len(documents) // 4, "a.txt")
+    assert 60 < count < 150
+    assert len(said) == 1
+    assert "a share of 0.25 of the documents is read" in said[0]
+    assert "--share 1 reads all" in said[0]
+    assert words(1, len(documents), "a.txt") == (400, [])
+    assert words(2, 100, "a.txt", share=1.0) == (400, [])
+    # Compressed text is taken for four times as much.
+    assert words(3, 4 * packed, "b.txt.gz") == (400, [])
+    assert words(4, 2 * packed, "b.txt.gz")[1] != []
+
+
+@pytest.mark.parametrize("kind", ["wordpiece", "byte-bpe"])
+def test_a_share_without_text_is_told(file, tmp_path, kind):
+    with pytest.raises(ValueError, match="None of the 6 documents is in the share.*share=1e-09"):
+        make_vocabulary([file], tmp_path / "v", 300, kind, share=1e-9)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus.txt"]
+
+
 def test_what_is_there_is_kept(file, tmp_path):
     (tmp_path / "vocab.txt").write_text("precious")
-    with pytest.raises(FileExistsError, match="something at the output path"):
+    with pytest.raises(FileExistsError, match="There is a file of this name already"):
         make_vocabulary([file], tmp_path / "vocab.txt", 80)
     with pytest.raises(FileExistsError, match="there is a folder of this name"):
         make_vocabulary([file], tmp_path, 80)

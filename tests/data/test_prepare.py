@@ -1,3 +1,4 @@
+import dataclasses
 import gzip
 import os
 import resource
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kerazoo.conversion.locked_output import locked_output
 from kerazoo.data.manifest import MANIFEST_FILE, UNFINISHED_FOLDER
 from kerazoo.data.prepare import prepare
 from kerazoo.data.prepare_settings import PrepareSettings
@@ -75,6 +77,24 @@ def test_rows_are_pairs_as_a_tokenizer_packs_them(prepared, tiny_tokenizer):
         starts = ~specials[number] & ~continuations[ids]
         starts[[1, middle + 1]] = True
         np.testing.assert_array_equal(rows["word_starts"][number], starts)
+
+
+def test_masks_that_would_not_be_stored_are_refused(corpus_file, tiny_tokenizer, tmp_path):
+    settings = dataclasses.replace(SMALL, masking="ngram")
+    with pytest.raises(ValueError, match="static_masks=1 or more. Received: masking='ngram'"):
+        prepare([corpus_file], tiny_tokenizer, tmp_path / "out", settings)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_that_another_run_writes_is_left_alone(corpus_file, tiny_tokenizer, tmp_path):
+    with (
+        locked_output(tmp_path / "out"),
+        pytest.raises(BlockingIOError, match="being written to by process"),
+    ):
+        prepare([corpus_file], tiny_tokenizer, tmp_path / "out", SMALL)
+    assert os.listdir(tmp_path) == []
+    prepare([corpus_file], tiny_tokenizer, tmp_path / "out", SMALL)
+    assert os.listdir(tmp_path) == ["out"]
 
 
 @pytest.mark.parametrize("setting", [{"seed": 1}, {"documents_per_block": 5}])
@@ -245,9 +265,9 @@ def test_bytes_that_are_no_text_are_replaced_if_asked(tiny_tokenizer, tmp_path):
 
 def test_a_folder_with_other_content_is_kept(prepared, corpus_file, tiny_tokenizer, tmp_path):
     (tmp_path / "notes").write_text("precious")
-    for folder in (tmp_path, prepared):
+    for folder, why in ((tmp_path, "something at the output path"), (prepared, "are complete")):
         before = contents(folder)
-        with pytest.raises(FileExistsError, match="something at the output path already"):
+        with pytest.raises(FileExistsError, match=why):
             prepare([corpus_file], tiny_tokenizer, folder, SMALL)
         assert contents(folder) == before
 

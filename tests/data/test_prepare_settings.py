@@ -47,5 +47,17 @@ def test_wrong_settings(options, message):
         PrepareSettings(**options)
 
 
+@pytest.mark.parametrize(
+    "option",
+    [{"masking": "ngram"}, {"mask_selection_rate": 0.2}, {"mask_selection_length": 7}],
+)
+def test_where_masks_are_is_not_said_of_rows_without_any(option):
+    ((name, value),) = option.items()
+    with pytest.raises(ValueError, match=f"hold no masks.*Received: {name}={value!r}, static_m"):
+        PrepareSettings(**option).check_masks()
+    PrepareSettings(**option, static_masks=1).check_masks()
+    PrepareSettings().check_masks()
+
+
 def test_a_language_model_may_have_blocks_of_one_document():
     assert PrepareSettings(objective="gpt", documents_per_block=1).text_length == 129

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -85,3 +87,14 @@ def test_a_damaged_shard_is_named(make, folder, tmp_path):
     shard.write_bytes(data)
     with pytest.raises(ValueError, match=r"shard-00001\.tfrecord is damaged"):
         ShardRows(copy, read_manifest(copy))
+
+
+def test_the_place_of_a_row_is_known(make, folder):
+    source = make(held_out_fraction=0.2, group_rows=20)
+    groups = list(source.groups(4).take(3).as_numpy_iterator())
+    for number, rows in groups:
+        for row in (0, len(rows) // 2, len(rows) - 1):
+            file, place = source.place(int(number), row)
+            assert (
+                list(read_shards(folder, [Path(file).name]).as_numpy_iterator())[place] == rows[row]
+            )

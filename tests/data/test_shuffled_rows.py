@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kerazoo.data.shuffled_rows import shuffled_batches
+from kerazoo.data.shuffled_rows import rows_of_batch, shuffled_batches
 
 
 class Numbers:
@@ -30,6 +30,10 @@ class Numbers:
 
         signature = (tf.TensorSpec((), tf.int64), tf.TensorSpec((None,), tf.string))
         return tf.data.Dataset.from_generator(endless, output_signature=signature)
+
+    def place(self, group, row):
+        group %= len(self.sizes)
+        return f"part {group}", sum(self.sizes[:group]) + row
 
 
 def numbers(batches, count, **options):
@@ -57,3 +61,16 @@ def test_another_seed_is_another_order():
 
 def test_batches_have_one_size():
     assert shuffled_batches(Numbers(), 4, seed=5).element_spec.shape == (4,)
+
+
+@pytest.mark.parametrize("number", [0, 1, 4, 5, 11])
+def test_the_rows_of_a_batch_are_named(number):
+    found = {}
+    for part in rows_of_batch(Numbers(), 4, 5, number):
+        rows, name = part.removeprefix("rows ").split(" of part ")
+        found[int(name)] = [int(row) for row in rows.split(", ")]
+    (batch,) = numbers(1, 1, seed=5, first_batch=number)
+    assert sorted(sum(found.values(), [])) == sorted(batch)
+    bounds = [0, *accumulate(Numbers.sizes)]
+    for part, rows in found.items():
+        assert all(bounds[part] <= row < bounds[part + 1] for row in rows)

@@ -26,3 +26,10 @@ def test_taken_rows_keep_their_places():
 def test_no_rows_are_refused():
     with pytest.raises(ValueError, match=r"a\.tsv has a header and no rows"):
         Table.from_rows("a.tsv", [])
+
+
+def test_a_fingerprint_is_that_of_the_rows():
+    table = Table.from_rows("a.tsv", ROWS)
+    assert table.fingerprint == Table.from_rows("b.tsv", ROWS).fingerprint
+    others = [table.take([0, 2, 1]), table.take([0, 1]), Table("a", {"text": []}, [])]
+    assert len({table.fingerprint, *(other.fingerprint for other in others)}) == 4

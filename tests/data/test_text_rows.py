@@ -73,3 +73,13 @@ def test_texts_without_a_token_give_no_row(make, tmp_path):
     file.write_text("\u200b\n\n\u200b\n")
     with pytest.raises(ValueError, match="the tokenizer finds no token"):
         make("bert-mlm", files=[str(file)])
+
+
+def test_the_place_of_a_row_is_known(make):
+    source = make("bert-mlm", group_rows=15)
+    sizes = source.group_sizes(0)
+    blocks = [source.place(group, row) for group, size in enumerate(sizes) for row in range(size)]
+    assert len(set(blocks)) == source.training_rows
+    assert blocks[0] == ("documents 0 to 3 of the texts", 0)
+    assert blocks[-1][0] == "documents 20 to 23 of the texts"
+    assert source.place(2 * len(sizes), 0) == blocks[0]

@@ -33,6 +33,19 @@ def preset_shaped(folder):
 
 def test_a_finished_folder_is_not_begun_again(tiny_tokenizer, tmp_path):
     UnfinishedFolder(tmp_path, tiny_tokenizer, SETTINGS).finish(SHARDS)
+    held = sorted(os.listdir(tmp_path))
+    with pytest.raises(FileExistsError, match="shards that are complete.*Received: output="):
+        UnfinishedFolder(tmp_path, tiny_tokenizer, SETTINGS)
+    # Killed after the manifest was written and before the rest was removed.
+    (tmp_path / ".unfinished").mkdir()
+    (tmp_path / ".unfinished" / "run.json").write_text("{}")
+    with pytest.raises(FileExistsError, match="shards that are complete"):
+        UnfinishedFolder(tmp_path, tiny_tokenizer, SETTINGS)
+    assert sorted(os.listdir(tmp_path)) == [".unfinished", *held]
+
+
+def test_another_folder_is_not_begun(tiny_tokenizer, tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(FileExistsError, match="something at the output path"):
         UnfinishedFolder(tmp_path, tiny_tokenizer, SETTINGS)
 

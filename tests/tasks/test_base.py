@@ -8,6 +8,7 @@ import tensorflow as tf
 from keras import ops
 
 import kerazoo
+from kerazoo.data.row_order import RowOrder
 
 TEXTS = ["a good film", "a very dull film", "not bad", "the play was great", "bad"]
 NAMES = ["good", "bad", "mixed", "good", "bad"]
@@ -45,6 +46,11 @@ def test_fit_takes_lists_arrays_and_datasets(task):
 def test_training_needs_labelled_texts(tiny_text_classifier, x, y):
     with pytest.raises(ValueError, match="Training needs texts with labels"):
         tiny_text_classifier.fit(x, y)
+
+
+def test_an_order_is_for_rows_in_memory(tiny_text_classifier):
+    with pytest.raises(ValueError, match=r"a dataset has its own.*RowOrder\(seed=3"):
+        tiny_text_classifier.fit(as_dataset(NUMBERS), shuffle=RowOrder(3))
 
 
 def test_evaluate_is_the_same_in_every_form(task):

@@ -52,8 +52,8 @@ def test_the_mask_is_the_tokenizers_and_rows_may_be_shorter(make_tiny_masked_lm)
 @pytest.mark.parametrize(
     ("texts", "options", "message"),
     [
-        ("no mask", {}, r"Text 0 has no \[MASK\].*Received: text='no mask'"),
-        (["[MASK]", "[mask]"], {"batch_size": 1}, "Text 1 has no .*'\\[mask\\]'"),
+        ("no mask", {}, r"Row 0: the text has no \[MASK\].*Received: text='no mask'"),
+        (["[MASK]", "[mask]"], {"batch_size": 1}, "Row 1: the text has no .*'\\[mask\\]'"),
         ("[MASK]", {"top_k": 0}, "top_k=0"),
         ("[MASK]", {"top_k": 100}, "26 entries.*top_k=100"),
         (["[MASK]"], {"batch_size": 0}, "batch_size=0"),

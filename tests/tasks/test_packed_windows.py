@@ -11,10 +11,12 @@ def test_portions_give_what_all_rows_give_together():
     targets = target_columns(TAGS * 60, columns, LABELS)
     weight = np.linspace(0, 1, 300)
     rows = packed_windows(layer, columns, targets, weight)
-    features, expected, weights = layer.windows(columns, targets, weight)
+    features, expected, weights, texts = layer.windows(columns, targets, weight)
     assert len(rows) == len(expected) > 300
     np.testing.assert_array_equal(rows.targets, expected)
     np.testing.assert_array_equal(rows.weights, weights)
+    np.testing.assert_array_equal(rows.rows, texts)
+    assert rows.rows[-1] == 299
     for key, value in rows.features.items():
         np.testing.assert_array_equal(value, features[key])
 

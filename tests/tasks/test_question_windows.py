@@ -28,10 +28,15 @@ def test_portions_do_not_show(preprocessor, columns, monkeypatch):
     for name in ("features", "targets", "weights"):
         for key, value in getattr(whole, name).items():
             np.testing.assert_array_equal(value, getattr(parts, name)[key])
-    expected, expected_targets, expected_weights = preprocessor.windows(columns, targets, weights)
+    expected, expected_targets, expected_weights, asked = preprocessor.windows(
+        columns, targets, weights
+    )
     np.testing.assert_array_equal(whole.features["token_ids"], expected["token_ids"])
     np.testing.assert_array_equal(whole.targets["end_logits"], expected_targets["end_logits"])
     np.testing.assert_array_equal(whole.weights["start_logits"], expected_weights["start_logits"])
+    np.testing.assert_array_equal(whole.rows, asked)
+    np.testing.assert_array_equal(whole.rows, parts.rows)
+    assert sorted(set(whole.rows)) == list(range(6))
 
 
 def test_rows_are_as_wide_as_the_longest_needs(columns):

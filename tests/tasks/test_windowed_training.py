@@ -5,6 +5,9 @@ import pytest
 import tiny_extractive_qa as qa
 import tiny_token_classifier as ner
 
+from kerazoo.data.row_order import RowOrder
+from kerazoo.tasks.base import Task
+
 
 @pytest.fixture(params=["questions", "words"])
 def learner(request):
@@ -50,6 +53,18 @@ def test_rows_without_targets_are_not_trained_on(learner):
     task, x, _ = learner
     with pytest.raises(ValueError, match=f"Training needs {task.rows_to_learn_from}.*y=None"):
         task.fit(x)
+
+
+def test_an_order_decides_which_windows_a_batch_has(learner, monkeypatch):
+    task, x, y = learner
+    windows, given = task.windows(x, y), {}
+    monkeypatch.setattr(Task, "fit", lambda self, **options: given.update(options))
+    order = RowOrder(seed=3, first_batch=1)
+    task.fit(windows, batch_size=4, shuffle=order)
+    assert given["steps_per_epoch"] == -(-len(windows) // 4) > 1
+    features = next(iter(given["x"]))[0]
+    chosen = order.rows_of_batch(1, len(windows), 4)
+    np.testing.assert_array_equal(features["token_ids"], windows.features["token_ids"][chosen])
 
 
 def test_packed_windows_lose_their_padding(learner):

@@ -117,6 +117,35 @@ def test_characters_leave_room_for_longer_entries():
     assert vocabulary.characters_left_out > 130
 
 
+def test_entries_that_no_piece_takes_are_characters_by_frequency():
+    # Character n of 200 stands 200 - n times, and no two make up a piece.
+    han = [chr(0x4E00 + number) for number in range(200)]
+    texts = ["".join(han[: len(han) - number]) for number in range(len(han))]
+    vocabulary = train_vocabulary(lambda: texts, 185, character_coverage=1.0)
+    assert set(vocabulary.entries[5:]) == set(han[:180])
+    assert vocabulary.characters_left_out == 20
+    assert vocabulary.share_left_out == pytest.approx(sum(range(1, 21)) / sum(range(1, 201)))
+    # Those that too few texts hold stay out, as was asked for, though there is room.
+    rare = train_vocabulary(lambda: texts, 500, character_coverage=0.9)
+    assert set(rare.entries[5:]) == set(han[: len(rare.entries) - 5])
+    assert 0.08 < rare.share_left_out < 0.1
+
+
+@pytest.mark.parametrize("kind", ["wordpiece", "gpt-bpe"])
+def test_a_character_of_words_takes_both_of_its_forms_or_none(kind):
+    letters = [chr(0x561 + number) for number in range(31)]  # Armenian
+    texts = [" ".join(letters[: len(letters) - number]) for number in range(len(letters))]
+    vocabulary = train_vocabulary(lambda: texts, 48, kind, character_coverage=1.0)
+    form = "##{}" if kind == "wordpiece" else "{}</w>"
+    singles = [entry for entry in vocabulary.entries if entry in letters]
+    assert len(vocabulary.entries) in (47, 48)
+    assert sorted(singles) == letters[: len(singles)]
+    assert all(form.format(letter) in vocabulary.entries for letter in singles)
+    assert len(set(vocabulary.entries)) == len(vocabulary.entries)
+    assert vocabulary.characters_left_out == 31 - len(singles)
+    assert tokenizer_of(vocabulary).unknown_rate([" ".join(singles) + " " + "".join(singles)]) == 0
+
+
 @pytest.mark.parametrize(
     ("kind", "first"), [("byte-bpe", ("<|endoftext|>",)), ("gpt-bpe", ("<unk>", "<|endoftext|>"))]
 )

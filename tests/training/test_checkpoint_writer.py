@@ -1,12 +1,14 @@
+import shutil
 import types
 
 import keras
 import numpy as np
 import pytest
 
-from kerazoo.training.checkpoint import checkpoint_files, read_checkpoint
-from kerazoo.training.checkpoint_writer import CheckpointWriter, restore_state
-from kerazoo.training.pretrain_config import PretrainConfig
+from kerazoo.training.checkpoint import read_checkpoint
+from kerazoo.training.checkpoint_folder import checkpoint_files
+from kerazoo.training.checkpoint_writer import CheckpointWriter, RunPlan, restore_state
+from kerazoo.training.unfinished_run import UnfinishedRun
 
 
 def make_model():
@@ -27,51 +29,99 @@ class Signals:
 
 
 @pytest.fixture
-def run(tmp_path):
+def unfinished(tmp_path):
+    run = UnfinishedRun(tmp_path / "out", resume=False)
+    run.begin({"seed": 3})
+    return run
+
+
+@pytest.fixture
+def run(unfinished):
     """A function that calls a writer as `fit` would, for steps of two stretches of 5 and 4."""
     signals = Signals()
 
-    def from_step(first, last, stop_at=None, **settings):
-        config = PretrainConfig(evaluate_every=5, **settings)
-        progress = types.SimpleNamespace(step=first, history=[])
-        writer = CheckpointWriter(tmp_path, config, 9, progress, signals)
+    def from_step(
+        first, last, stop_at=None, losses=None, checkpoint_every=2, keep=2, check=lambda: None
+    ):
+        plan = RunPlan(9, 5, checkpoint_every, keep)
+        shown = types.SimpleNamespace(step=first, history=[])
+        writer = CheckpointWriter(unfinished, plan, shown, signals, check=check)
         writer.set_model(make_model())
         for step in range(first + 1, last + 1):
-            progress.step = step
+            shown.step = step
             signals.received = 15 if step == stop_at else signals.received
             writer.on_train_batch_end(0)
             if step in (5, 9):
-                progress.history.append({"step": step})
-                writer.on_epoch_end(0)
-        return [int(file.stem.removeprefix("step-")) for file in checkpoint_files(tmp_path)]
+                shown.history.append({"step": step})
+                writer.on_epoch_end(0, {"val_loss": losses[step]} if losses else {})
+        return [
+            int(file.stem.removeprefix("step-")) for file in checkpoint_files(unfinished.folder)
+        ]
 
     return from_step
 
 
-def test_it_writes_every_so_many_steps(run, tmp_path):
-    assert run(0, 9, checkpoint_every=2) == [6, 8]
-    assert read_checkpoint(tmp_path).history == [{"step": 5}]
+def last(unfinished):
+    return read_checkpoint(unfinished.folder).position
 
 
-def test_at_an_evaluation_it_waits_for_its_results(run, tmp_path):
+def test_it_writes_every_so_many_steps(run, unfinished):
+    assert run(0, 9) == [6, 8]
+    assert last(unfinished).history == [{"step": 5}]
+    assert last(unfinished).run == {"seed": 3}
+
+
+def test_at_an_evaluation_it_waits_for_its_results(run, unfinished):
     assert run(0, 6, checkpoint_every=5) == [5]
-    assert read_checkpoint(tmp_path).history == [{"step": 5}]
+    assert last(unfinished).history == [{"step": 5}]
+
+
+def test_none_is_written_where_a_check_fails(run, unfinished):
+    def check():
+        checked.append(len(checked))
+        if len(checked) == 3:
+            raise ArithmeticError
+
+    checked = []
+    with pytest.raises(ArithmeticError):
+        run(0, 9, check=check)
+    assert [file.stem[-1] for file in checkpoint_files(unfinished.folder)] == ["2", "4"]
 
 
 def test_none_unless_asked(run):
-    assert run(0, 9, checkpoint_every=0) == []
+    assert run(0, 9, checkpoint_every=0, losses={5: 1.0, 9: 0.5}) == []
+
+
+def test_the_best_is_written_and_kept(run, unfinished):
+    assert run(0, 8, losses={5: 1.5}, keep=1) == [5, 8]
+    assert last(unfinished).best == {"step": 5, "val_loss": 1.5}
+
+
+@pytest.mark.parametrize(
+    ("loss", "best", "steps"), [(2.5, 5, [5, 8]), (float("nan"), 5, [5, 8]), (0.5, 9, [9])]
+)
+def test_a_better_one_takes_its_place(run, unfinished, loss, best, steps):
+    assert run(0, 9, losses={5: 1.5, 9: loss}, keep=1) == steps
+    assert last(unfinished).best["step"] == best
 
 
 @pytest.mark.parametrize(("step", "evaluations"), [(3, 0), (5, 1), (9, 2)])
-def test_a_signal_is_answered_after_the_checkpoint(run, tmp_path, step, evaluations):
+def test_a_signal_is_answered_after_the_checkpoint(run, unfinished, step, evaluations):
     with pytest.raises(SystemExit):
         run(0, 9, stop_at=step, checkpoint_every=0)
-    checkpoint = read_checkpoint(tmp_path)
-    assert checkpoint.step == step
-    assert len(checkpoint.history) == evaluations
+    assert last(unfinished).step == step
+    assert len(last(unfinished).history) == evaluations
 
 
-def test_a_model_goes_on_where_it_was(tmp_path):
+def test_a_folder_that_was_deleted_is_made_again(run, unfinished):
+    shutil.rmtree(unfinished.output)
+    assert run(0, 3) == [2]
+    again = UnfinishedRun(unfinished.output, resume=True)
+    assert again.is_resumed
+    again.begin({"seed": 3})
+
+
+def test_a_model_goes_on_where_it_was(unfinished):
     x, y = np.ones((6, 4), "float32"), np.ones((6, 2), "float32")
 
     def fit(model, steps):
@@ -79,19 +129,19 @@ def test_a_model_goes_on_where_it_was(tmp_path):
             model.train_on_batch(x, y)
         return model
 
-    def writer_of(model, step, resumed=None):
-        progress = types.SimpleNamespace(step=step, history=[])
-        config = PretrainConfig(evaluate_every=5, checkpoint_every=2)
-        writer = CheckpointWriter(tmp_path, config, 9, progress, Signals(), resumed)
+    def writer_of(model, step, resumed=None, sums=None):
+        shown = types.SimpleNamespace(step=step, history=[])
+        plan = RunPlan(9, 5, 2, 2)
+        writer = CheckpointWriter(unfinished, plan, shown, Signals(), resumed, sums)
         writer.set_model(model)
         return writer
 
     whole = fit(make_model(), 4)
     writer_of(fit(make_model(), 2), step=2).on_train_batch_end(0)
-    checkpoint = read_checkpoint(tmp_path)
+    checkpoint = read_checkpoint(unfinished.folder)
     resumed = make_model()
-    restore_state(resumed, checkpoint)
-    writer = writer_of(resumed, 3, checkpoint)
+    sums = restore_state(resumed, checkpoint)
+    writer = writer_of(resumed, 3, checkpoint.position, sums)
     fit(resumed, 1)
     writer.on_train_batch_end(0)
     fit(resumed, 1)

@@ -1,4 +1,7 @@
+import json
+
 import pytest
+from tiny_extractive_qa import tiny_extractive_qa
 
 from kerazoo.data.row import Row
 from kerazoo.training.predict import predict
@@ -46,6 +49,25 @@ def test_pairs_for_a_model_of_single_texts_are_refused(preset):
     rows = [Row(2, {"text": "a", "text_pair": "b"})]
     with pytest.raises(ValueError, match="The model reads one text"):
         list(predict(preset, rows))
+
+
+def test_what_is_wrong_with_a_row_is_said_with_its_place(make_tiny_masked_lm, tmp_path):
+    make_tiny_masked_lm().save_to_preset(tmp_path / "masked")
+    rows = [Row(number, {"text": "a [MASK]"}) for number in range(2, 42)] + [Row(55, {"text": "a"})]
+    with pytest.raises(ValueError, match=r"^line 55: the text has no \[MASK\].*text='a'"):
+        list(predict(tmp_path / "masked", rows, batch_size=2))
+    (tmp_path / "a.txt").write_text("a [MASK]\n" * 12 + "[MASK] " * 14 + "\n")
+    with pytest.raises(ValueError, match=r"a\.txt, line 13: the text has a \[MASK\] behind"):
+        list(predict(tmp_path / "masked", str(tmp_path / "a.txt"), batch_size=2))
+
+
+def test_a_question_that_is_too_long_is_said_with_its_place(tmp_path):
+    tiny_extractive_qa().save_to_preset(tmp_path / "qa")
+    row = {"context": "a film", "question": "a good film?"}
+    rows = [row, row, {**row, "question": "good " * 40}]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(ValueError, match=r"a\.jsonl, line 3: the question has 40 tokens"):
+        list(predict(tmp_path / "qa", str(tmp_path / "a.jsonl"), batch_size=2))
 
 
 def test_a_batch_of_zero_is_refused(preset, seven_rows):

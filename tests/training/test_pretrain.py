@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import os
 from importlib.util import find_spec
@@ -6,6 +7,7 @@ import numpy as np
 import pytest
 
 from kerazoo import BertPretrainer, CausalLM, MaskedLM
+from kerazoo.conversion.locked_output import locked_output
 from kerazoo.training import pretrain as module
 from kerazoo.training.pretrain import pretrain, summary
 from kerazoo.training.pretrain_config import PretrainConfig
@@ -45,6 +47,28 @@ def test_a_new_bert_from_shards(first):
     assert summary(metrics).startswith("2 steps, masked lm accuracy 0.")
 
 
+def test_a_folder_that_another_run_writes_is_left_alone(make_shards, tmp_path):
+    with (
+        locked_output(tmp_path / "out"),
+        pytest.raises(BlockingIOError, match="being written to by process"),
+    ):
+        pretrain(str(make_shards("bert")), tmp_path / "out", SHORT, size="tiny", resume=True)
+    assert os.listdir(tmp_path) == []
+
+
+def test_one_of_a_kind_is_singular():
+    metrics = {"steps": 1, "accuracy": 0.5, "validation_rows": 1, "tokens_per_second": None}
+    assert summary(metrics) == "1 step, accuracy 0.5000 on 1 row held out"
+
+
+def test_masks_beside_static_ones_are_refused(make_shards, tmp_path):
+    config = dataclasses.replace(SHORT, masking="ngram")
+    data = str(make_shards("bert", static_masks=2))
+    with pytest.raises(ValueError, match="hold static masks.*Received: masking='ngram'"):
+        pretrain(data, tmp_path / "out", config, size="tiny")
+    assert os.listdir(tmp_path) == []
+
+
 def test_logs_for_tensorboard(first):
     pytest.importorskip("tensorboard")
     events = (first[1] / "logs").rglob("events.*")
@@ -59,7 +83,7 @@ def test_heads_are_kept_and_measured_first(first, make_shards, tmp_path, capsys)
     assert [entry["step"] for entry in metrics["evaluations"]] == [0, 1]
     assert metrics["loss"] == pytest.approx(np.log(metrics["perplexity"]))
     said = capsys.readouterr().err
-    assert "rows are held out" in said
+    assert "Held out to evaluate on: " in said
     assert "step 1/1: " in said
     task = BertPretrainer.from_preset(preset)
     assert task.backbone.config.max_sequence_length == 19
@@ -71,8 +95,9 @@ def test_heads_are_kept_and_measured_first(first, make_shards, tmp_path, capsys)
 
 @pytest.mark.slow
 def test_gpt_from_raw_text(corpus_file, tiny_bpe_tokenizer, make_tiny_causal_lm, tmp_path):
-    make_tiny_causal_lm().save_to_preset(tmp_path / "gpt")
-    config = PretrainConfig(steps=1, batch_size=5, sequence_length=19, validation_rows=5)
+    model = make_tiny_causal_lm()
+    model.save_to_preset(tmp_path / "gpt")
+    config = PretrainConfig(steps=1, batch_size=5, validation_rows=5)
     result = pretrain(
         [corpus_file],
         tmp_path / "out",
@@ -81,10 +106,12 @@ def test_gpt_from_raw_text(corpus_file, tiny_bpe_tokenizer, make_tiny_causal_lm,
         validation=corpus_file,
     )
     assert result.metrics["task"] == "causal-lm"
-    assert result.metrics["sequence_length"] == 19
+    # Shorter than 128, as that is all the checkpoint reads.
+    longest = model.backbone.config.max_sequence_length
+    assert result.metrics["sequence_length"] == longest < 128
     assert result.metrics["perplexity"] > 1
     assert "perplexity" in summary(result.metrics)
-    assert CausalLM.from_preset(tmp_path / "out").preprocessor.sequence_length == 19
+    assert CausalLM.from_preset(tmp_path / "out").preprocessor.sequence_length == longest
 
 
 @pytest.fixture
@@ -133,7 +160,7 @@ def test_a_failed_run_leaves_nothing_and_an_unfinished_one_is_gone_on_with(
 ):
     data, out = str(make_shards("bert-mlm")), tmp_path / "out"
 
-    def full(*arguments):
+    def full(*arguments, **options):
         raise OSError(28, "No space left on device")
 
     config = PretrainConfig(steps=2, batch_size=5, checkpoint_every=1, validation_fraction=0)

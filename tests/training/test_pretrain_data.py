@@ -47,6 +47,20 @@ def test_shards_decide_what_their_rows_are(make_shards, setting):
         data.check_settings(PretrainConfig(**setting))
 
 
+def test_rows_are_no_longer_than_the_model_reads(make_shards, corpus_file):
+    data = PretrainData.open([corpus_file])
+    assert data.row_settings(False, CONFIG, longest=77).sequence_length == 77
+    assert data.row_settings(False, CONFIG, longest=512).sequence_length == 128
+    config = PretrainConfig(sequence_length=200)
+    assert data.row_settings(False, config, longest=200).sequence_length == 200
+    with pytest.raises(ValueError, match=r"at most 77 .*--sequence-length.*sequence_length=200"):
+        data.row_settings(False, config, longest=77)
+    shards = PretrainData.open(str(make_shards("bert")))
+    assert shards.row_settings(False, CONFIG, longest=19).sequence_length == 19
+    with pytest.raises(ValueError, match=r"rows of 19 tokens.*at most 18 .*--sequence-length of"):
+        shards.row_settings(False, CONFIG, longest=18)
+
+
 def test_shards_of_another_vocabulary_are_refused(make_shards, tiny_vocabulary, tmp_path):
     file = tmp_path / "vocab.txt"
     file.write_text("\n".join([*tiny_vocabulary, "more"]) + "\n")

@@ -6,17 +6,17 @@ import signal
 import keras
 import numpy as np
 import pytest
+from interruptions import at_step, fail
 
 from kerazoo import BertPretrainer, MaskedLM
 from kerazoo.data.manifest import read_manifest
 from kerazoo.data.shard_rows import ShardRows
 from kerazoo.preprocessing.bert_pretrainer import BertPretrainerPreprocessor
 from kerazoo.preprocessing.masked_lm import MaskedLMPreprocessor
-from kerazoo.training.checkpoint import checkpoint_files
+from kerazoo.training.checkpoint_folder import checkpoint_files
 from kerazoo.training.optimizer import decays
 from kerazoo.training.pretrain_config import PretrainConfig
 from kerazoo.training.pretrain_loop import train_steps
-from kerazoo.training.step_progress import StepProgress
 from kerazoo.training.unfinished_run import UnfinishedRun
 
 CONFIG = PretrainConfig(
@@ -48,26 +48,10 @@ def train(make_task, rows):
         history = train_steps(task, rows, rows, folder, CONFIG)
         state = [*task.variables, *task.optimizer.variables]
         values = [(v.name, keras.ops.convert_to_numpy(v)) for v in state]
-        times = ("seconds", "tokens_per_second")
+        times = ("seconds", "tokens_per_second", "waiting_share")
         return values, [{k: v for k, v in e.items() if k not in times} for e in history]
 
     return in_folder
-
-
-def at_step(monkeypatch, step, action):
-    """Do something when a step is done."""
-    original = StepProgress.on_train_batch_end
-
-    def then_act(self, batch, logs=None):
-        original(self, batch, logs)
-        if self.step == step:
-            action()
-
-    monkeypatch.setattr(StepProgress, "on_train_batch_end", then_act)
-
-
-def fail():
-    raise RuntimeError("killed")
 
 
 def last_checkpoint(output):

@@ -1,7 +1,7 @@
 import json
 
 from kerazoo.training.pretrain_config import PretrainConfig
-from kerazoo.training.run_folder import write_run
+from kerazoo.training.run_folder import read_result, write_run
 
 
 class Task:
@@ -22,3 +22,4 @@ def test_preset_metrics_and_settings_lie_in_the_folder(tmp_path):
     assert json.loads(text) == {"accuracy": 0.5, "preset": "模型"}
     assert "模型" in text
     assert PretrainConfig.from_file(tmp_path / "training_config.json") == config
+    assert read_result(tmp_path).metrics == {"accuracy": 0.5, "preset": "模型"}

@@ -31,6 +31,7 @@ def test_steps_are_counted_and_evaluations_kept(capsys, clock):
         "val_loss": 4.0,
         "seconds": 0.0,
         "tokens_per_second": None,
+        "waiting_share": None,
     }
     # The clock is looked at after the first step and at the end: three steps in a second.
     assert shown.history[1]["seconds"] == 1.0

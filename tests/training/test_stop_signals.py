@@ -27,12 +27,22 @@ def test_a_signal_is_kept_until_it_is_asked_for(number, error):
         assert raised.value.code == 143
 
 
-def test_a_second_one_does_not_wait():
+def test_a_second_one_does_not_wait(monkeypatch):
+    now = [50.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
     with StopSignals() as signals:
         send(signal.SIGTERM)
+        now[0] += 1.5
         with pytest.raises(KeyboardInterrupt):
             send(signal.SIGINT)
         assert signals.received == signal.SIGINT
+
+
+def test_one_that_comes_twice_at_once_is_one():
+    with StopSignals() as signals:
+        send(signal.SIGTERM)
+        send(signal.SIGTERM)
+        assert signals.received == signal.SIGTERM
 
 
 def test_other_threads_have_no_handlers():

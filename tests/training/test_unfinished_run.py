@@ -1,6 +1,9 @@
+import os
+
 import pytest
 
-from kerazoo.training.unfinished_run import UnfinishedRun
+from kerazoo.training.checkpoint import Position, write_checkpoint
+from kerazoo.training.unfinished_run import MAY_CHANGE, UnfinishedRun
 
 
 @pytest.fixture
@@ -40,18 +43,113 @@ def test_something_else_is_left_as_it_is(tmp_path, resume):
         UnfinishedRun(tmp_path, resume)
 
 
-def test_a_failed_run_without_a_checkpoint_leaves_nothing(begun):
-    assert not begun.keep_if_saved()
-    assert not begun.output.exists()
+@pytest.mark.parametrize("name", MAY_CHANGE)
+def test_what_changes_nothing_may_change(tmp_path, name):
+    UnfinishedRun(tmp_path / "out", resume=False).begin({"seed": 3, name: 500})
+    again = UnfinishedRun(tmp_path / "out", resume=True)
+    again.begin({"seed": 3, name: 7})
+    with pytest.raises(ValueError, match=f"only .*{name}.* may be others"):
+        UnfinishedRun(tmp_path / "out", resume=True).begin({"seed": 4, name: 7})
+
+
+def test_a_checkpoint_of_another_run_is_refused(begun):
+    write_checkpoint(begun.folder, Position(4, [], None, {"seed": 5, "data": ["a"]}), [])
+    with pytest.raises(ValueError, match="seed=3 instead of 5"):
+        begun.last_checkpoint(lambda sentence: None)
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path, monkeypatch):
+    def refuse(*arguments, **options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(type(tmp_path), "mkdir", refuse)
+    with pytest.raises(PermissionError, match="cannot be kept there .* Choose another output"):
+        UnfinishedRun(tmp_path / "out", resume=False).begin({})
+
+
+def fail(output, begins=True, work=lambda run: None):
+    """Return what is said when the block of an opened run fails."""
+    said = []
+    with pytest.raises(KeyError), UnfinishedRun.opened(output, True, said.append) as run:
+        if begins:
+            run.begin({"seed": 3, "data": ["a"]})
+        work(run)
+        raise KeyError
+    return said
+
+
+@pytest.mark.parametrize("begins", [False, True])
+def test_a_failed_run_without_a_checkpoint_leaves_nothing(tmp_path, begins):
+    def work(run):
+        if begins:
+            (run.output / "history.jsonl").write_text("{}")
+
+    assert fail(tmp_path / "parent" / "out", begins, work) == []
+    assert not any(tmp_path.iterdir())
 
 
 def test_a_checkpoint_is_kept(begun):
     (begun.folder / "step-000000004.safetensors").write_bytes(b"")
-    assert begun.keep_if_saved()
+    (sentence,) = fail(begun.output)
+    assert "--resume goes on" in sentence
     assert begun.folder.is_dir()
 
 
-def test_a_finished_run_has_no_trace(begun):
+def test_what_was_begun_before_is_not_removed(begun):
+    assert fail(begun.output, begins=False) == []
+    assert begun.folder.is_dir()
+
+
+def test_one_process_at_a_time(tmp_path):
+    with (
+        UnfinishedRun.opened(tmp_path / "out", False, print),
+        pytest.raises(BlockingIOError, match="is being written to by process"),
+        UnfinishedRun.opened(tmp_path / "out", False, print),
+    ):
+        pass
+
+
+def test_what_a_killed_process_left_is_removed(begun):
+    part = begun.folder / "step-000000004.safetensors.77.part"
+    part.write_bytes(b"half")
+    UnfinishedRun(begun.output, resume=True).begin({"seed": 3, "data": ["a"]})
+    assert not part.exists()
+
+
+def test_a_complete_run_says_what_it_was_begun_with(begun):
     (begun.output / "config.json").write_text("model")
     begun.finish()
-    assert [path.name for path in begun.output.iterdir()] == ["config.json"]
+    assert sorted(path.name for path in begun.output.iterdir()) == ["config.json", "run.json"]
+    again = UnfinishedRun(begun.output, resume=True)
+    again.begin({"seed": 3, "data": ["a"]})
+    assert again.is_complete
+    with pytest.raises(ValueError, match="seed=4 instead of 3"):
+        UnfinishedRun(begun.output, resume=True).begin({"seed": 4, "data": ["a"]})
+    with pytest.raises(FileExistsError, match="something at the output path"):
+        UnfinishedRun(begun.output, resume=False)
+
+
+def test_killed_while_a_complete_run_was_tidied_up(begun):
+    (begun.folder / "step-000000004.safetensors").touch()
+    os.replace(begun.folder / "run.json", begun.output / "run.json")
+    again = UnfinishedRun(begun.output, resume=True)
+    again.begin({"seed": 3, "data": ["a"]})
+    assert again.is_complete
+    assert not again.folder.exists()
+
+
+@pytest.mark.parametrize("resume", [True, False])
+def test_killed_before_the_first_file(tmp_path, resume):
+    (tmp_path / "out" / ".unfinished").mkdir(parents=True)
+    (tmp_path / "out" / ".unfinished" / "run.json.77").touch()
+    run = UnfinishedRun(tmp_path / "out", resume)
+    run.begin({"seed": 3})
+    assert not run.is_resumed
+    assert UnfinishedRun(tmp_path / "out", resume=True).is_resumed
+
+
+def test_checkpoints_of_an_unknown_run_are_left_as_they_are(begun):
+    (begun.folder / "step-000000004.safetensors").touch()
+    (begun.folder / "run.json").unlink()
+    with pytest.raises(FileExistsError, match="something at the output path"):
+        UnfinishedRun(begun.output, resume=True)

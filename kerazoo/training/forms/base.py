@@ -29,12 +29,15 @@ class FitRows:
         x: the inputs.
         y: the targets.
         sample_weight: weights of the targets, or None.
+        row_of_each: (count,) int, the row of the table that each comes from; None where each is the
+            table's row of the same number.
     """
 
     count: int
     x: Any
     y: Any
     sample_weight: Any = None
+    row_of_each: Sequence[int] | None = None
 
 
 class Form:
@@ -141,9 +144,21 @@ class Form:
             sample_weight=train.sample_weight,
             validation_data=(validation.x, validation.y, validation.sample_weight),
             batch_size=config.batch_size,
-            epochs=config.epochs,
             **options,
         )
+
+    def where(self, table: Table, given: FitRows, numbers: Sequence[int]) -> str:
+        """Return where rows that `fit` got stand, for a message.
+
+        Args:
+            table: what `fit_rows` was called with.
+            given: what it gave.
+            numbers: the rows' numbers in that.
+        """
+        of_each = given.row_of_each
+        rows = {number if of_each is None else int(of_each[number]) for number in numbers}
+        lines = sorted(table.lines[row] for row in rows)
+        return f"{table.unit}s {', '.join(map(str, lines))} of {table.path}"
 
     def count_truncated(self, task: Any, table: Table) -> int:
         """Return how many texts are longer than the task's rows."""

@@ -1,6 +1,6 @@
 """Masked words and next sentences together: pairs of texts, and whether they belong together."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kerazoo.axes import TEXT, TEXT_PAIR
@@ -28,6 +28,20 @@ class BertPretrainingForm(Form):
     def read_rows(self, path: str) -> Rows:
         """Yield texts to answer."""
         return read_rows(path, required=(TEXT,), optional=())
+
+    def check_inputs(self, names: Sequence[str]) -> None:
+        """Raise ValueError for pairs, of which the model has learnt something but answers nothing.
+
+        See `Form.check_inputs`.
+        """
+        if TEXT_PAIR in names:
+            raise ValueError(
+                f"A model of {self.task_name} fills in the masks of single texts: leave the second "
+                "text out. To ask whether one text follows another, train next-sentence from it: "
+                "kerazoo finetune next-sentence --preset …. "
+                f"Received: rows with {', '.join(f'`{name}`' for name in names)}"
+            )
+        super().check_inputs(names)
 
     def columns(self, table: Table) -> dict[str, list[Any]]:
         """Return the pairs."""

@@ -1,7 +1,7 @@
 """Causal language modelling: plain texts, joined and cut into rows of one length."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kerazoo.axes import TEXT
@@ -39,6 +39,11 @@ class CausalLMForm(PlainTextsForm):
         """Call `fit` on rows that are ready."""
         with task.without_preprocessor():
             super().fit(task, train, validation, config, **options)
+
+    def where(self, table: Table, given: FitRows, numbers: Sequence[int]) -> str:
+        """Return the numbers of rows, which are cut from all texts joined."""
+        listed = ", ".join(map(str, sorted(numbers)))
+        return f"the rows {listed} (from 0) of the joined texts of {table.path}"
 
     def count_truncated(self, task: Any, table: Table) -> int:
         """Return 0: a long text goes on in the next row."""

@@ -73,7 +73,7 @@ class ExtractiveQAForm(Form):
         """Return the windows of all questions."""
         texts = {name: table.columns[name] for name in (QUESTION, CONTEXT)}
         windows = task.windows(texts, self.targets(table, task))
-        return FitRows(len(windows), windows, None)
+        return FitRows(len(windows), windows, None, row_of_each=windows.rows)
 
     def measure(
         self, predictor: Predictor, table: Table, batch_size: int, progress: Progress = SILENT

@@ -64,7 +64,7 @@ class TokenClassificationForm(Form):
     def fit_rows(self, table: Table, task: Any) -> FitRows:
         """Return the windows of all texts."""
         windows = task.windows(self.columns(table), self.targets(table, task))
-        return FitRows(len(windows), windows, None)
+        return FitRows(len(windows), windows, None, row_of_each=windows.rows)
 
     def fit(
         self,

@@ -48,9 +48,15 @@ def test_rows_go_to_fit_as_they_are():
         "sample_weight": None,
         "validation_data": (rows.x, rows.y, None),
         "batch_size": 4,
-        "epochs": CONFIG.epochs,
         "verbose": 0,
     }
+
+
+def test_rows_that_fit_got_are_found_in_their_file():
+    rows = table(text=["a", "b", "c"], label=["x", "y", "x"])
+    assert Form().where(rows, Form().fit_rows(rows, None), [2, 0]) == "lines 2, 4 of a.tsv"
+    windows = FitRows(5, None, None, row_of_each=[0, 1, 1, 1, 2])
+    assert Form().where(rows, windows, [3, 4, 1]) == "lines 3, 4 of a.tsv"
 
 
 def test_tables_are_answered_in_portions():

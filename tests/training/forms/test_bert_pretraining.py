@@ -28,6 +28,12 @@ def test_both_parts_are_measured(make_tiny_bert_pretrainer):
         FORM.measure(object(), table, 2)
 
 
+def test_a_pair_is_not_answered():
+    FORM.check_inputs(["text"])
+    with pytest.raises(ValueError, match="masks of single texts.*finetune next-sentence.*Received"):
+        FORM.check_inputs(["text", "text_pair"])
+
+
 def test_pairs_to_learn_from_and_texts_to_answer(tmp_path):
     file = tmp_path / "a.tsv"
     rows = zip(*COLUMNS.values(), strict=True)

@@ -49,6 +49,8 @@ def test_rows_become_windows_with_tags(conll, spans):
         rows = FORM.fit_rows(table, task)
         assert rows.count == len(rows.x) > len(targets)
         assert rows.y is rows.sample_weight is None
+        last = f"{table.unit}s {table.lines[0]}, {table.lines[-1]} of {file}"
+        assert FORM.where(table, rows, [rows.count - 1, 0]) == last
     task.compile()
     config = FinetuneConfig(epochs=1, batch_size=8, class_weight="balanced")
     FORM.fit(task, rows, rows, config, verbose=0)

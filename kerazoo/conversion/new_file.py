@@ -1,0 +1,48 @@
+"""A file that appears whole or not at all."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kerazoo.conversion.named_output import named_output
+from kerazoo.conversion.new_folder import check_no_file_on_the_way, make_parent
+
+
+@contextmanager
+def new_file(path: str | Path) -> Iterator[Path]:
+    """Yield the name of a temporary file that gets its final name when the block ends well.
+
+    Args:
+        path: the file to create; there must be nothing of this name.
+
+    Raises:
+        FileExistsError: if there is something at the path already.
+        NotADirectoryError: if the path leads through a file.
+        OSError: if it cannot be written; the message names the path.
+    """
+    final = Path(path)
+    check_is_no_file(final)
+    with named_output(final):
+        make_parent(final)
+        temporary = final.with_name(f".{final.name}.{os.getpid()}")
+        try:
+            yield temporary
+            os.replace(temporary, final)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def check_is_no_file(path: Path) -> None:
+    """Raise FileExistsError if there is a file or a folder at the path.
+
+    Raises:
+        NotADirectoryError: if the path leads through a file.
+    """
+    check_no_file_on_the_way(path)
+    if path.exists():
+        what = "folder" if path.is_dir() else "file"
+        raise FileExistsError(
+            f"There is a {what} of this name already; nothing was written. Choose another name, "
+            f"or remove it. Received: path={str(path)!r}"
+        )

@@ -1,0 +1,76 @@
+"""The epochs of a fine-tuning run: compile, go on where it was, fit, evaluate."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from kerazoo.data.row_order import RowOrder, steps_of_epoch
+from kerazoo.data.table import Table
+from kerazoo.training.checkpoint_writer import RunPlan
+from kerazoo.training.config import FinetuneConfig
+from kerazoo.training.fit_plan import FitPart
+from kerazoo.training.fit_progress import FitProgress
+from kerazoo.training.forms.base import Form
+from kerazoo.training.optimizer import create_optimizer
+from kerazoo.training.progress import SILENT, Progress
+from kerazoo.training.resumable_fit import resumable_fit
+from kerazoo.training.schedule import WarmupLinearDecay
+from kerazoo.training.unfinished_run import UnfinishedRun
+
+
+def train_epochs(
+    form: Form,
+    task: Any,
+    tables: tuple[Table, Table],
+    run: UnfinishedRun,
+    config: FinetuneConfig,
+    callbacks: Sequence[Any] = (),
+    progress: Progress = SILENT,
+) -> list[dict[str, Any]]:
+    """Train a task until the epochs of the config are done.
+
+    Args:
+        form: the form of the task.
+        task: a task, not compiled yet.
+        tables: the rows to train on and those to evaluate on.
+        run: where the run is; its last checkpoint is gone on from.
+        config: the settings.
+        callbacks: further Keras callbacks.
+        progress: where to show how far the work is.
+
+    Returns:
+        For each epoch a dict of what it gave; see `FitProgress`.
+
+    Raises:
+        Exception: see `resumable_fit`.
+    """
+    train, held_out = (form.fit_rows(table, task) for table in tables)
+    size, seed = config.batch_size, config.seed
+    steps = steps_of_epoch(train.count, size)
+    total = config.epochs * steps
+    schedule = WarmupLinearDecay(config.peak_learning_rate, config.warmup_steps(total), total)
+    task.compile(
+        create_optimizer(schedule, config.weight_decay, config.clip_norm, config.on_non_finite)
+    )
+
+    def fit(part: FitPart, **options: Any) -> None:
+        order = RowOrder(seed, part.first_step)
+        form.fit(task, train, held_out, config, shuffle=order, **options)
+
+    def rows_of_batch(number: int) -> str:
+        chosen = RowOrder(seed).rows_of_batch(number, train.count, size)
+        return form.where(tables[0], train, chosen)
+
+    with warnings.catch_warnings():
+        # It was counted and said already.
+        warnings.filterwarnings("ignore", message=".*texts are longer than")
+        return resumable_fit(
+            task,
+            fit,
+            run,
+            RunPlan(total, steps, config.checkpoint_every, config.keep_checkpoints),
+            lambda step, said: FitProgress(progress, steps, config.epochs, step, said),
+            rows_of_batch,
+            callbacks,
+            progress,
+        )

@@ -1,0 +1,176 @@
+"""Updates of weights that are left out where a gradient is not finite, without asking the host."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+from keras import ops
+
+from kerazoo.axes import Tensor
+from kerazoo.checks import check_one_of
+from kerazoo.training.settings import ON_NON_FINITE, SKIP, STOP
+
+# The optimizer goes before one of Keras's, whose methods it calls, hence Any.
+_OptimizerBase: Any = object
+
+
+class GuardedUpdate(_OptimizerBase):
+    """Lets a Keras optimizer leave weights and slots as they are where a gradient is not finite.
+
+    Whether the gradients are finite is known from their norm over all weights, which clipping
+    needs anyway; that and the numbers of such steps stay on the device. Keras's counter of steps
+    goes on, so that the learning rate does too.
+
+    Under a strategy of TensorFlow the gradients are summed over the replicas first, so that all
+    know the same norm, clip by it, and leave out the same steps; Keras's moving average of weights
+    and its accumulation of gradients are not made there.
+
+    Attributes:
+        on_non_finite: "skip" leaves such a step out, "stop" all later ones too, so that the weights
+            stay those of before until somebody looks; None is an unguarded optimizer.
+        non_finite_steps: () int32 variable, steps that were left out.
+        non_finite_step: () int32 variable, the number of such a step, from 1: with "stop" of the
+            first one, with "skip" of the last; 0 if there was none.
+    """
+
+    on_non_finite: str | None = None
+    _norm: Any = None
+    _does_update: Any = None
+
+    @property
+    def leaves_steps_out(self) -> bool:
+        """Whether training goes on after a step that was left out."""
+        return self.on_non_finite == SKIP
+
+    def guard(self, on_non_finite: str | None) -> None:
+        """Choose what to do, before the optimizer is built.
+
+        Raises:
+            ValueError: if it is neither "stop", "skip" nor None.
+        """
+        if on_non_finite is not None:
+            check_one_of("on_non_finite", on_non_finite, ON_NON_FINITE)
+        self.on_non_finite = on_non_finite
+
+    def build(self, variables: Sequence[keras.Variable]) -> None:
+        """Create the slots, and the guard's counters."""
+        is_new = not self.built
+        super().build(variables)
+        if is_new and self.on_non_finite is not None:
+            self.non_finite_steps, self.non_finite_step = (
+                self.add_variable((), "zeros", "int32", aggregation="only_first_replica", name=name)
+                for name in ("non_finite_steps", "non_finite_step")
+            )
+
+    def apply(self, grads: Sequence[Any], trainable_variables: Any = None) -> None:
+        """Update the variables unless a gradient is not finite; see `keras.Optimizer.apply`."""
+        if self.on_non_finite is None:
+            super().apply(grads, trainable_variables)
+            return
+        if not self.built:
+            self.build(trainable_variables)
+        if _is_distributed():
+            pairs = zip(grads, trainable_variables or self._trainable_variables, strict=True)
+            grads = [grad for grad, _ in self._all_reduce_sum_gradients(pairs)]
+        self._norm = _global_norm(grads)
+        step = self.iterations.value + 1
+        is_finite = ops.isfinite(self._norm)
+        does_update, is_named = is_finite, ops.logical_not(is_finite)
+        if self.on_non_finite == STOP:
+            is_first = self.non_finite_steps.value == 0
+            does_update = ops.logical_and(is_finite, is_first)
+            is_named = ops.logical_and(is_named, is_first)
+        named = ops.where(is_named, ops.cast(step, "int32"), self.non_finite_step.value)
+        self._update_if(does_update, grads, trainable_variables)
+        self.iterations.assign(step)
+        self.non_finite_step.assign(named)
+        self.non_finite_steps.assign_add(ops.cast(ops.logical_not(is_finite), "int32"))
+        self._norm = self._does_update = None
+
+    def _update_if(self, condition: Tensor, grads: Sequence[Any], variables: Any) -> None:
+        """Call Keras's own `apply`, and undo or leave out what it does."""
+        backend = keras.backend.backend()
+        if _is_distributed():
+            self._does_update = condition
+            super().apply(grads, variables)
+        elif backend == "tensorflow":
+            import tensorflow as tf
+
+            def update() -> tf.Tensor:
+                super(GuardedUpdate, self).apply(grads, variables)
+                return tf.constant(True)
+
+            # One branch for all: choosing variable by variable would copy each of them.
+            tf.cond(condition, update, lambda: tf.constant(False))
+        elif backend == "jax":
+            # XLA makes one loop of the update and the choice; a branch would copy the state.
+            changed = [*(variables or self._trainable_variables), *self.variables]
+            before = [variable.value for variable in changed]
+            super().apply(grads, variables)
+            for variable, value in zip(changed, before, strict=True):
+                variable.assign(ops.where(condition, variable.value, value))
+        elif condition:
+            super().apply(grads, variables)
+
+    def _backend_apply_gradients(self, grads: list[Any], variables: list[Any]) -> None:
+        """Decay and update on all replicas or on none; in Keras's own way without a strategy.
+
+        A replica may not branch around what it does together with the others, so the branch is
+        inside, where each variable is updated.
+        """
+        if self._does_update is None:
+            super()._backend_apply_gradients(grads, variables)
+            return
+        import tensorflow as tf
+
+        def update_all(strategy: Any, grads: list[Any], does_update: Any) -> None:
+            for variable, grad in zip(variables, grads, strict=True):
+                arguments = (grad, does_update)
+                strategy.extended.update(variable.value, self._update_one, arguments, group=False)
+
+        tf.__internal__.distribute.interim.maybe_merge_call(
+            update_all,
+            tf.distribute.get_strategy(),
+            self._clip_gradients(grads),
+            self._does_update,
+        )
+
+    def _update_one(self, variable: Any, grad: Tensor, does_update: Tensor) -> None:
+        """Decay and update a variable of TensorFlow, or leave it as it is."""
+        import tensorflow as tf
+
+        def update() -> tf.Tensor:
+            rate = tf.cast(self.learning_rate, variable.dtype)
+            if self.weight_decay is not None and self._use_weight_decay(variable):
+                variable.assign_sub(variable * tf.cast(self.weight_decay, variable.dtype) * rate)
+            self.update_step(grad, variable, rate)
+            return tf.constant(True)
+
+        tf.cond(does_update, update, lambda: tf.constant(False))
+
+    def _clip_gradients(self, grads: list[Any]) -> list[Any]:
+        """Clip by the norm that is known already; in Keras's own way if there is none."""
+        if self._norm is None or not self.global_clipnorm:
+            clipped: list[Any] = super()._clip_gradients(grads)
+            return clipped
+        longest = self.global_clipnorm
+        scale = longest * ops.minimum(1.0 / self._norm, 1.0 / longest)
+        return [grad * scale for grad in grads]
+
+
+def _global_norm(grads: Sequence[Any]) -> Tensor:
+    """Return the length of all gradients as one vector, () float32.
+
+    It is not finite if one of them is not, or if the square of the length is above 3e38.
+    """
+    squares = [ops.sum(ops.square(grad)) for grad in grads if grad is not None]
+    return ops.sqrt(ops.sum(ops.stack(squares)))
+
+
+def _is_distributed() -> bool:
+    """Return whether a strategy of TensorFlow computes the step."""
+    if keras.backend.backend() != "tensorflow":
+        return False
+    import tensorflow as tf
+
+    return bool(tf.distribute.has_strategy())

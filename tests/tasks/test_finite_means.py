@@ -1,0 +1,53 @@
+import keras
+import numpy as np
+import pytest
+
+from kerazoo.tasks.finite_means import FiniteMeans
+from kerazoo.training.optimizer import create_optimizer
+
+ROWS = np.arange(30, dtype="float32").reshape(10, 3) / 10
+TARGETS = ROWS[:, :2]
+
+
+class Model(FiniteMeans, keras.Sequential):
+    """A dense layer whose means are those of finite steps."""
+
+
+def history(on_non_finite, rows):
+    keras.utils.set_random_seed(3)
+    model = Model([keras.Input((3,)), keras.layers.Dense(2)])
+    # A rate of zero, so that the steps left out change nothing for those after them.
+    model.compile(create_optimizer(0.0, on_non_finite=on_non_finite), "mse", metrics=["mae"])
+    return model.fit(rows, TARGETS[: len(rows)], 4, epochs=2, shuffle=False, verbose=0).history
+
+
+@pytest.fixture
+def spoiled():
+    rows = ROWS.copy()
+    rows[9, 1] = np.nan  # in the last batch
+    return rows
+
+
+def test_a_step_that_is_not_finite_is_in_no_mean(spoiled):
+    with_it, without_it = history("skip", spoiled), history("skip", ROWS[:8])
+    assert set(with_it) == {"loss", "mae"}
+    for name, values in without_it.items():
+        assert np.isfinite(values).all()
+        np.testing.assert_allclose(with_it[name], values, rtol=1e-6)
+
+
+@pytest.mark.parametrize("on_non_finite", ["stop", None])
+def test_it_shows_where_steps_are_not_to_be_left_out(on_non_finite, spoiled):
+    assert np.isnan(history(on_non_finite, spoiled)["loss"]).all()
+
+
+@pytest.mark.tensorflow
+@pytest.mark.compiled
+@pytest.mark.slow
+def test_a_replica_leaves_out_what_it_saw(spoiled, mirrored_strategy):
+    with mirrored_strategy.scope():
+        measured = history("skip", spoiled)
+    assert np.isfinite(measured["loss"]).all()
+    # Row 9 is all that the second replica saw of the last batch.
+    expected = history("skip", np.delete(ROWS, 9, 0))
+    np.testing.assert_allclose(measured["mae"], expected["mae"], rtol=1e-5)
