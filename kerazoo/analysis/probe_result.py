@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from kerazoo.conversion.new_file import new_file
+
 
 @dataclass(frozen=True)
 class ProbeResult:
@@ -91,17 +93,26 @@ class ProbeResult:
         }
 
     def write_csv(self, path: str | Path) -> None:
-        """Write a row a layer."""
+        """Write a row a layer.
+
+        Raises:
+            FileExistsError: if there is something at the path already.
+        """
         rows = list(self.rows())
-        with Path(path).open("w", newline="", encoding="utf-8") as stream:
+        with new_file(path) as file, file.open("w", newline="", encoding="utf-8") as stream:
             writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
 
     def write_json(self, path: str | Path) -> None:
-        """Write everything."""
-        text = json.dumps(self.as_dict(), ensure_ascii=False, indent=1)
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        """Write everything.
+
+        Raises:
+            FileExistsError: if there is something at the path already.
+        """
+        with new_file(path) as file:
+            text = json.dumps(self.as_dict(), ensure_ascii=False, indent=1)
+            file.write_text(text + "\n", encoding="utf-8")
 
 
 def spread(values: np.ndarray) -> float:

@@ -16,7 +16,7 @@ from kerazoo.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from kerazoo.analysis.head_patterns import HeadPatterns
+    from kerazoo.analysis.patterns import HeadPatterns
 
 
 @click.command()
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     "source",
     metavar="FILE",
     help="A corpus: .txt (a text a line), .tsv, .csv or .jsonl with `text`, perhaps `text_pair`.",
+)
+@click.option(
+    "--output", type=OutputPath(), help="Write a page that shows one --text, or pair: .html."
 )
 @click.option("--table", type=OutputPath(), help="Write a row a head: .csv, or .json.")
 @click.option("--plot", type=OutputPath(), help="Draw entropy by layer: .png, .svg or .pdf.")
@@ -44,6 +47,7 @@ def attention(
     texts: tuple[str, ...],
     pairs: tuple[str, ...],
     source: str | None,
+    output: str | None,
     table: str | None,
     plot: str | None,
     sequence_length: int | None,
@@ -53,6 +57,8 @@ def attention(
     quiet: bool,
 ) -> None:
     """Show what the heads of MODEL look at.
+
+    --output writes a page for a browser: every head on one text, as heat map and as lines.
 
     Prints the entropy of each layer's attention and the heads that look most at the previous
     token, at `[SEP]`, and so on. With --json, of a --text everything: a line with its tokens and
@@ -64,21 +70,25 @@ def attention(
         raise click.UsageError(
             f"Every --text needs one --text-pair: {len(texts)} and {len(pairs)} were given."
         )
+    if output and len(texts) != 1:
+        raise click.UsageError("A page shows one text, or pair: give one --text with --output.")
     from kerazoo.analysis.analysed_model import AnalysedModel
     from kerazoo.analysis.attention import attention_maps
+    from kerazoo.analysis.attention_page import write_attention_page
     from kerazoo.analysis.entropy_plot import plot_entropy
-    from kerazoo.analysis.head_patterns import head_patterns
+    from kerazoo.analysis.patterns import head_patterns
     from kerazoo.training.progress import Progress
 
-    _check_outputs(table, plot)
+    _check_outputs(output, table, plot)
     opened = AnalysedModel.of(model)
     given: Any = (list(texts), list(pairs)) if pairs else list(texts)
     if source is None:
         maps = attention_maps(opened, given, batch_size=batch_size, sequence_length=sequence_length)
-        if as_json:
+        if as_json or output:
             for found in maps:
-                click.echo(json.dumps(found.as_dict(), ensure_ascii=False))
-        if as_json and not table and not plot:
+                if as_json:
+                    click.echo(json.dumps(found.as_dict(), ensure_ascii=False))
+        if as_json and not (output or table or plot):
             return
     patterns = head_patterns(
         opened,
@@ -88,6 +98,8 @@ def attention(
         max_texts=max_texts,
         progress=Progress(quiet),
     )
+    if output:
+        write_attention_page(found, patterns, output, title=Path(model).name or model)
     if table:
         patterns.write_table(table)
     if plot:
@@ -98,15 +110,17 @@ def attention(
         click.echo("\n".join(_as_text(patterns)))
 
 
-def _check_outputs(table: str | None, plot: str | None) -> None:
+def _check_outputs(output: str | None, table: str | None, plot: str | None) -> None:
     """Raise for an output that cannot be written, before a model is loaded."""
-    from kerazoo.analysis.head_patterns import check_table_path
-    from kerazoo.analysis.new_file import check_can_be_written
+    from kerazoo.analysis.attention_page import check_page_path
+    from kerazoo.analysis.patterns import check_table_path
     from kerazoo.analysis.plotting import check_plot_path
+    from kerazoo.conversion.new_file import check_is_no_file
 
-    for path, check in ((table, check_table_path), (plot, check_plot_path)):
+    checks = ((output, check_page_path), (table, check_table_path), (plot, check_plot_path))
+    for path, check in checks:
         if path is not None:
-            check_can_be_written(path)
+            check_is_no_file(Path(path))
             check(path)
 
 

@@ -25,7 +25,8 @@ def new_file(path: str | Path) -> Iterator[Path]:
     check_is_no_file(final)
     with named_output(final):
         make_parent(final)
-        temporary = final.with_name(f".{final.name}.{os.getpid()}")
+        # The ending stays, as libraries choose a format by it.
+        temporary = final.with_name(f".{final.name}.{os.getpid()}{final.suffix}")
         try:
             yield temporary
             os.replace(temporary, final)

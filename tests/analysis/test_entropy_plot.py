@@ -2,7 +2,7 @@ import numpy as np
 
 from kerazoo.analysis.entropy_plot import plot_entropy
 from kerazoo.analysis.head_measures import MEASURES
-from kerazoo.analysis.head_patterns import HeadPatterns
+from kerazoo.analysis.patterns import HeadPatterns
 
 
 def test_every_head_is_a_point_and_the_mean_a_line(tmp_path):

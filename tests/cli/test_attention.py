@@ -35,13 +35,30 @@ def test_a_corpus_gives_a_table_and_a_plot(command, preset, tmp_path):
     assert json.loads(as_json.stdout)["texts"] == 2
 
 
+def test_a_pair_gives_a_page(command, preset, tmp_path):
+    page = tmp_path / "page.html"
+    texts = ("--text", "good film", "--text-pair", "bad </script>")
+    result = command("attention", preset, *texts, "--output", page, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["texts"] == ["good film", "bad </script>"]
+    text = page.read_text("utf-8")
+    assert "Attention of preset" in text and "2 layers of 4 heads" in text
+    assert r"bad \u003c/script>" in text
+    again = command("attention", preset, "--text", "good", "--output", page)
+    assert again.exit_code == 1 and "There is a file of this name already" in again.stderr
+    assert page.read_text("utf-8") == text
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("--text", " "), "Text 0 is empty"),
         (("--text", "good " * 12), "has 14 tokens, and the model reads at most 11"),
         (("--text", "good", "--table", "heads.xls"), "a .csv or a .json file"),
-        (("--text", "good", "--plot", "."), "is a folder"),
+        (("--text", "good", "--plot", "."), "There is a folder of this name already"),
+        (("--text", "good", "--output", "page.png"), "A page is an .html file"),
+        (("--text", "good", "--output", f"{__file__}/page.html"), "test_attention.py is a file"),
+        (("--text", "good", "--text-pair", ""), "Text 0 is empty"),
     ],
 )
 def test_bad_input_is_told_in_a_sentence(command, preset, arguments, message):
@@ -56,6 +73,15 @@ def test_a_saved_model_is_told_what_to_give_instead(command, tiny_saved_model):
     assert "Give the preset" in result.stderr
 
 
-@pytest.mark.parametrize("arguments", [(), ("--text", "a", "--input", "b.txt")])
-def test_texts_or_a_corpus(command, arguments):
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--text", "a", "--input", "b.txt"),
+        ("--text", "a", "--text", "b", "--output", "page.html"),
+        ("--input", "b.txt", "--output", "page.html"),
+        ("--text", "a", "--text-pair", "b", "--text-pair", "c"),
+    ],
+)
+def test_wrong_usage(command, arguments):
     assert command("attention", "anywhere", *arguments).exit_code == 2

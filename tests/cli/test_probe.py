@@ -21,3 +21,21 @@ def test_wrong_data_is_told_and_nothing_is_written(command, preset, tmp_path):
     assert result.exit_code == 1
     assert "line 2: this line has 1 columns" in result.stderr
     assert list(tmp_path.iterdir()) == [data]
+
+
+def test_an_output_folder_that_is_a_file(command, preset, tmp_path):
+    data = tmp_path / "words.conll"
+    data.write_text("the D\nfilm N\n")
+    result = command("probe", preset, "--data", data, "--output", data)
+    assert result.exit_code == 1
+    assert "There is something at the output path already" in result.stderr
+    assert data.read_text() == "the D\nfilm N\n"
+
+
+def test_a_saved_model_is_told_what_to_give_instead(command, tiny_saved_model, tmp_path):
+    data = tmp_path / "words.conll"
+    data.write_text("the D\nfilm N\n")
+    result = command("probe", tiny_saved_model, "--data", data, "--output", tmp_path / "probe")
+    assert result.exit_code == 1
+    assert "Give the preset" in result.stderr
+    assert list(tmp_path.iterdir()) == [data]

@@ -10,7 +10,7 @@ def test_the_file_appears_when_it_is_whole(tmp_path):
     path = tmp_path / "deep" / "vocab.txt"
     with new_file(path) as temporary:
         temporary.write_text("a")
-        assert not path.exists()
+        assert not path.exists() and temporary.suffix == ".txt"
     assert path.read_text() == "a"
     assert os.listdir(path.parent) == ["vocab.txt"]
 

@@ -13,11 +13,11 @@ import numpy as np
 from kerazoo.analysis.analysed_model import AnalysedModel
 from kerazoo.analysis.attention import attention_of, row_limit
 from kerazoo.analysis.head_measures import MEASURES, TokenRoles, head_measures
-from kerazoo.analysis.new_file import new_file
 from kerazoo.analysis.packed_texts import pack_texts, text_rows
 from kerazoo.analysis.running_mean import RunningMean
 from kerazoo.axes import TEXT, TEXT_PAIR
 from kerazoo.checks import check_positive
+from kerazoo.conversion.new_file import new_file
 from kerazoo.data.read_table import read_rows
 from kerazoo.tokenizers.base import Tokenizer
 from kerazoo.training.progress import SILENT, Progress
@@ -85,6 +85,7 @@ class HeadPatterns:
         """Write a row a head as CSV, or everything as JSON; the ending of the name decides.
 
         Raises:
+            FileExistsError: if there is something at the path already.
             ValueError: for another ending, before anything is written.
         """
         check_table_path(path)

@@ -6,7 +6,7 @@ import pytest
 
 from kerazoo.analysis.attention import attention_maps
 from kerazoo.analysis.head_measures import MEASURES
-from kerazoo.analysis.head_patterns import HeadPatterns, head_patterns
+from kerazoo.analysis.patterns import HeadPatterns, head_patterns
 
 TEXTS = ["the film was very good , not dull !", "bad play", "a great film is a great film ."]
 
