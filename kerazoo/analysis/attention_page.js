@@ -25,9 +25,15 @@ async function readWeights() {
   return Uint16Array.from({ length: half }, (_, i) => bytes[i] | (bytes[half + i] << 8));
 }
 
-function rowOf(query, layer = chosen.layer, head = chosen.head) {
-  const start = ((layer * heads + head) * count + query) * count;
-  return weights.subarray(start, start + count);
+/** Return the weights of a head, a row a token that looks. */
+function matrixOf(layer, head) {
+  const start = (layer * heads + head) * count * count;
+  return weights.subarray(start, start + count * count);
+}
+
+/** Return what a token looks at in the chosen head. */
+function rowOf(query) {
+  return matrixOf(chosen.layer, chosen.head).subarray(query * count, (query + 1) * count);
 }
 
 const decimals = (weight) => (weight / page.scale).toFixed(page.weight_decimals);
@@ -87,7 +93,7 @@ function mixShades() {
 }
 
 /** The square root lets weights of a hundredth show beside those near one. */
-const shadeOf = (weight) => shades[Math.round(255 * Math.sqrt(weight / page.scale))];
+const shadeOf = (weight, power = 0.5) => shades[Math.round(255 * (weight / page.scale) ** power)];
 
 /** Black or white, whichever reads better: at least 4.5 to 1 on any colour. */
 function inkOn(colour) {
@@ -104,18 +110,12 @@ function paintShade(node, weight) {
   node.style.color = inkOn(colour);
 }
 
-/** Return a canvas with a pixel for each query (down) and key (across) of a head. */
-function headImage(layer, head) {
-  const canvas = element("canvas", { width: count, height: count });
+/** Return a canvas with a pixel for each number of a square matrix. */
+function imageOf(matrix, side, power) {
+  const canvas = element("canvas", { width: side, height: side });
   const context = canvas.getContext("2d");
-  const image = context.createImageData(count, count);
-  for (let query = 0, pixel = 0; query < count; query++) {
-    for (const weight of rowOf(query, layer, head)) {
-      image.data.set(shadeOf(weight), pixel);
-      image.data[pixel + 3] = 255;
-      pixel += 4;
-    }
-  }
+  const image = context.createImageData(side, side);
+  matrix.forEach((weight, i) => image.data.set([...shadeOf(weight, power), 255], 4 * i));
   context.putImageData(image, 0, 0);
   return canvas;
 }

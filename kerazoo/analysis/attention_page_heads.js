@@ -34,13 +34,22 @@ function buildOverview() {
   }
 }
 
+/** Return the largest weights of the parts of a matrix, so that thin lines stay in a small picture. */
+function shrunk(matrix, side) {
+  const small = new Uint16Array(side * side);
+  const place = (i) => Math.floor((i * side) / count);
+  matrix.forEach((weight, i) => {
+    const part = place(Math.floor(i / count)) * side + place(i % count);
+    small[part] = Math.max(small[part], weight);
+  });
+  return small;
+}
+
 function showOverview() {
+  const side = Math.min(count, 28);
   headButtons.flat().forEach((button) => {
-    const { layer, head } = button.dataset;
-    const side = Math.min(count, 48);
-    const canvas = element("canvas", { width: side, height: side });
-    canvas.getContext("2d").drawImage(headImage(Number(layer), Number(head)), 0, 0, side, side);
-    button.replaceChildren(canvas);
+    const matrix = matrixOf(Number(button.dataset.layer), Number(button.dataset.head));
+    button.replaceChildren(imageOf(shrunk(matrix, side), side, 0.4));
   });
 }
 

@@ -39,7 +39,7 @@ function showMap() {
     "aria-label",
     `Heat map of ${headName(chosen.layer, chosen.head).toLowerCase()}: a row a token that looks, a column a token looked at`,
   );
-  map.image = headImage(chosen.layer, chosen.head);
+  map.image = imageOf(matrixOf(chosen.layer, chosen.head), count);
   showMapRow();
 }
 
@@ -67,12 +67,12 @@ function showMapRow() {
   byId("map-number").textContent =
     map.key === null
       ? "Point at a cell to read its weight."
-      : `“${tokens[looking()].label}” → “${tokens[map.key].label}” ${decimals(rowOf(looking())[map.key])}`;
+      : `${tokens[looking()].label} → ${tokens[map.key].label}: ${decimals(rowOf(looking())[map.key])}`;
 }
 
 // ---- lines ----
 
-const LINE = { row: 22, gap: 16, label: 104, number: 52 };
+const LINE = { row: 22, gap: 16, number: 52, font: "12px" };
 const lineHeight = (i) => (i + 0.5) * LINE.row + (secondText > 0 && i >= secondText ? LINE.gap : 0);
 
 function lineLabel(i, x, kind) {
@@ -81,10 +81,19 @@ function lineLabel(i, x, kind) {
   return drawn("text", { class: kind, x, y: lineHeight(i), "data-token": i, lang: language }, text);
 }
 
+/** Return the room that the words beside the lines take. */
+function labelWidth(width) {
+  const context = element("canvas").getContext("2d");
+  context.font = `${LINE.font} ${getComputedStyle(document.body).fontFamily}`;
+  const longest = Math.max(...tokens.map(({ label }) => context.measureText(label).width));
+  return Math.min(longest + 10, 0.26 * width);
+}
+
 /** Draw lines from each token to those it looks at; weights under a twentieth only of the one that looks. */
 function showLines() {
   const width = Math.min(byId("lines").clientWidth, 620);
-  const [left, right] = [LINE.label, width - LINE.label - LINE.number];
+  const label = labelWidth(width);
+  const [left, right] = [label, width - label - LINE.number];
   const middle = (left + right) / 2;
   const faint = [];
   const strong = [];

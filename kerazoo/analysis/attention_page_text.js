@@ -5,7 +5,7 @@ const tokenNodes = tokens.map((token, index) =>
     "span",
     {
       role: "option",
-      class: isSpecial(token) ? "token special" : "token",
+      class: `token ${isSpecial(token) ? "special" : ""} ${token.entry === null ? "" : "unknown"}`,
       tabindex: -1,
       "data-token": index,
       "aria-label": `${token.label}, token ${index + 1} of ${count}`,
@@ -22,9 +22,10 @@ function buildTexts() {
     const characters = [...text]; // offsets count code points
     let read = 0;
     for (const i of mine) {
-      if (!isSpecial(tokens[i])) {
-        paragraph.append(characters.slice(read, tokens[i].start).join(""));
-        read = Math.max(read, tokens[i].end);
+      const { start, end } = tokens[i];
+      if (start < end) { // a token of white space alone stands for no other character
+        paragraph.append(characters.slice(read, start).join(""));
+        read = Math.max(read, end);
       }
       paragraph.append(tokenNodes[i]);
       const rest = i === last ? characters.slice(read).join("") : "";
@@ -52,7 +53,7 @@ function showLooks() {
   const row = rowOf(looking());
   const order = [...row.keys()].sort((a, b) => row[b] - row[a] || a - b);
   byId("looks-title").replaceChildren(
-    element("bdi", { lang: language }, `“${tokens[looking()].label}”`),
+    element("bdi", { class: "who", lang: language }, tokens[looking()].label),
     " looks at",
   );
   byId("looks").replaceChildren(

@@ -10,6 +10,7 @@ from kerazoo.tokenizers.byte_characters import entry_to_bytes
 
 _VISIBLE = {"\n": "⏎", "\r": "⏎", "\t": "⇥"}
 _SPACE = "␣"
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 _SPECIAL = re.compile(r"\[[A-Z]+\]|<\|?\w+\|?>")
 
 
@@ -27,7 +28,7 @@ def token_labels(found: AttentionMap) -> list[str]:
     sizes, seen, labels = Counter(runs), Counter[int](), []
     for text, run in zip(_slices(found), runs, strict=True):
         seen[run] += 1
-        labels.append(text if sizes[run] == 1 else f"{text} {seen[run]}/{sizes[run]}")
+        labels.append(text if sizes[run] == 1 else f"{text}{_NO_BREAK}{seen[run]}/{sizes[run]}")
     return labels
 
 
