@@ -133,6 +133,7 @@ def test_equals_transformers(kind, sharp_bert, make_sharp_gpt, tmp_path):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.transformers
 @pytest.mark.real_data
 def test_minilm_equals_transformers():

@@ -10,6 +10,13 @@ from kerazoo.analysis.attention_page import write_attention_page
 
 pytestmark = pytest.mark.browser
 
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
+if not os.environ.get("CHROMIUM"):  # who names it wants these tests to run
+    if CHROMIUM is None:
+        pytest.skip("Chromium is missing: apt-get install chromium", allow_module_level=True)
+    if importlib.util.find_spec("playwright") is None:
+        pytest.skip("Playwright is missing: pip install playwright", allow_module_level=True)
+
 TEXTS = ('The film </script><b>&" ends.', "电影很好😀。")
 TOKENS = '[CLS] the film </script><b>&" ends . [SEP] 电 影 [UNK] 好 ðŁĺ Ģ 。 [SEP]'.split()
 SEGMENTS = [0] * 7 + [1] * 8
@@ -22,17 +29,11 @@ FILM, MOVIE = 2, 8
 
 @pytest.fixture(scope="module")
 def browser():
-    """Chromium; the variable CHROMIUM says where it is, and then it must start."""
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if not os.environ.get("CHROMIUM"):
-        if importlib.util.find_spec("playwright") is None:
-            pytest.skip("Playwright is not installed: pip install playwright")
-        if path is None:
-            pytest.skip("Chromium is not installed: apt-get install chromium")
+    """One Chromium for all tests."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield chromium
         chromium.close()
 
