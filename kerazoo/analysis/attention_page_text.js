@@ -28,12 +28,12 @@ function buildTexts() {
         read = Math.max(read, end);
       }
       paragraph.append(tokenNodes[i]);
-      const rest = i === last ? characters.slice(read).join("") : "";
-      if (rest.trim()) paragraph.append(element("span", { class: "unread", title: "cut off" }, rest));
+      const unread = i === last ? characters.slice(read, read + 60).join("") : "";
+      if (unread.trim()) paragraph.append(element("span", { class: "unread", title: "cut off" }, `${unread}…`));
     }
     const name = ["First text", "Second text"][segment];
     const group = element("div", { role: "group", "aria-label": texts.length > 1 ? name : "Text" });
-    if (texts.length > 1) group.append(element("h3", {}, name));
+    if (texts.length > 1) group.append(element("div", { class: "name", "aria-hidden": true }, name));
     group.append(paragraph);
     byId("tokens").append(group);
   });

@@ -108,6 +108,8 @@ def attention(
         click.echo(json.dumps(patterns.as_dict()))
     if not as_json:
         click.echo("\n".join(_as_text(patterns)))
+        if output:
+            click.echo(f"Page: {output}")
 
 
 def _check_outputs(output: str | None, table: str | None, plot: str | None) -> None:
@@ -126,7 +128,8 @@ def _check_outputs(output: str | None, table: str | None, plot: str | None) -> N
 
 def _as_text(patterns: "HeadPatterns") -> Iterator[str]:
     """Yield a line for each layer, one for the strongest head of each kind, and the counts."""
-    yield "layer  entropy (95 % interval)   share of ln(visible keys)"
+    interval = "(95 % interval)" if patterns.texts > 1 else ""
+    yield f"layer  entropy {interval:<16}  share of ln(visible keys)"
     for row in patterns.layer_rows():
         low, high = row["entropy_low"], row["entropy_high"]
         interval = "" if low is None else f"({low:.2f} to {high:.2f})"
