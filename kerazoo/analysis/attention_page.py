@@ -32,7 +32,7 @@ def write_attention_page(
     """Write a page that shows the attention on a text, or pair, of every layer and head.
 
     It is one file: styles, script and numbers are in it, and nothing is asked of a network. It
-    needs a browser of 2023 or later.
+    needs a browser of 2024 or later.
 
     Args:
         found: from `attention_maps`.
