@@ -27,6 +27,7 @@ def new_file(path: str | Path) -> Iterator[Path]:
         make_parent(final)
         temporary = final.with_name(f".{final.name}.{os.getpid()}")
         try:
+            temporary.touch()  # what cannot be written is said before the work
             yield temporary
             os.replace(temporary, final)
         finally:
