@@ -41,7 +41,7 @@ def make_side(library: str, folder: str, model: str, batch: int, prompt: int, ne
     generate = SIDES[library](folder, model, prompts, new)
 
     def answer(do: str, times: int = 1) -> Any:
-        if do == "check":
+        if do == "check":  # (batch, new) ids
             return np.asarray(generate())[:, prompt:].tolist()
         started = time.perf_counter()
         for _ in range(times):
@@ -130,12 +130,33 @@ def _transformers(folder: str, model: str, prompts: Any, new: int) -> Any:
     return generate
 
 
+def _weights_read_once(folder: str, model: str, prompts: Any, new: int) -> Any:
+    import torch
+    from transformers import GPT2LMHeadModel
+
+    weights = dict(GPT2LMHeadModel.from_pretrained(folder).named_parameters())
+    del weights["transformer.wpe.weight"]  # of the positions a row is read
+    matrices = [weight.detach() for weight in weights.values() if weight.ndim == 2]
+    pairs = [(matrix, torch.ones(matrix.shape[1])) for matrix in matrices]
+
+    def generate() -> None:
+        with torch.inference_mode():
+            for _ in range(new):
+                for matrix, vector in pairs:
+                    torch.mv(matrix, vector)
+
+    return generate
+
+
+READ_ONCE = "weights read once"
 SIDES = {
     "kerazoo": _kerazoo,
     "kerazoo, exported graph": _kerazoo_served,
     "KerasHub": _kerashub,
     "transformers": _transformers,
+    READ_ONCE: _weights_read_once,
 }
+OF_NO_BACKEND = ("transformers", READ_ONCE)
 
 
 def _write_checkpoint(folder: str, model: str) -> None:
@@ -162,13 +183,16 @@ def compare(model: str, batch: int, given: Any, folder: Path) -> list[dict[str, 
         everyone = [baseline]
         for backend in given.backends:
             for library in SIDES:
-                if library == "transformers" or ("exported" in library and backend != "tensorflow"):
+                if library in OF_NO_BACKEND or ("exported" in library and backend != "tensorflow"):
                     continue
                 name = f"{library} on {backend}"
                 everyone.append(sides.start(name, backend, library=library, **role))
         for side in everyone[1:]:
             side.wait()
         measure.check_equal({side.name: side.ask(do="check") for side in everyone}, 0)
+        if batch == 1:
+            everyone.append(sides.start(READ_ONCE, library=READ_ONCE, **role))
+            everyone[-1].wait()
         slowest = max(side.ask(do="generate") for side in everyone)
         count = max(1, math.ceil(given.seconds / slowest))
         times = measure.take_turns(everyone, given.rounds, do="generate", times=count)
@@ -176,7 +200,7 @@ def compare(model: str, batch: int, given: Any, folder: Path) -> list[dict[str, 
     for backend in given.backends:
         ours = times[f"kerazoo on {backend}"]
         for name, seconds in times.items():
-            if not name.endswith(f" on {backend}") and name != "transformers":
+            if not name.endswith(f" on {backend}") and name not in OF_NO_BACKEND:
                 continue
             rows.append(
                 {

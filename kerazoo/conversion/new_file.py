@@ -28,6 +28,7 @@ def new_file(path: str | Path) -> Iterator[Path]:
         # The ending stays, as libraries choose a format by it.
         temporary = final.with_name(f".{final.name}.{os.getpid()}{final.suffix}")
         try:
+            temporary.touch()  # what cannot be written is said before the work
             yield temporary
             os.replace(temporary, final)
         finally:

@@ -83,7 +83,8 @@ def make_vocabulary(
     if share is not None and not 0 < share <= 1:
         raise ValueError(f"`share` must be above 0 and at most 1. Received: share={share!r}")
     _check_output(Path(output), kind)
-    with _readable_twice(corpus_files(corpus)) as files:
+    make_output = new_file if kind == WORDPIECE else new_folder
+    with _readable_twice(corpus_files(corpus)) as files, make_output(output) as temporary:
         read_share = _share(files, kind, say) if share is None else share
 
         def texts() -> Iterator[str]:
@@ -110,7 +111,7 @@ def make_vocabulary(
             character_coverage=character_coverage,
             show_progress=show_progress,
         )
-    _write(vocabulary, Path(output), lowercase)
+        _write(vocabulary, temporary, lowercase)
     return vocabulary
 
 
@@ -166,8 +167,7 @@ def _readable_twice(files: list[str]) -> Iterator[list[str]]:
 
 def _write(vocabulary: TrainedVocabulary, output: Path, lowercase: bool) -> None:
     if vocabulary.kind == WORDPIECE:
-        with new_file(output) as temporary:
-            write_vocabulary(temporary, vocabulary.entries)
+        write_vocabulary(output, vocabulary.entries)
         return
     settings: dict[str, Any] = {
         "vocabulary": {entry: number for number, entry in enumerate(vocabulary.entries)},
@@ -178,6 +178,5 @@ def _write(vocabulary: TrainedVocabulary, output: Path, lowercase: bool) -> None
     if vocabulary.kind == GPT_BPE:
         settings |= {"unk_token": "<unk>", "lowercase": lowercase}
     files = tokenizer_files(_BPE_KINDS[vocabulary.kind], settings, _NO_LIMIT)
-    with new_folder(output) as folder:
-        for name, content in files.items():
-            (folder / name).write_text(content, encoding="utf-8")
+    for name, content in files.items():
+        (output / name).write_text(content, encoding="utf-8")

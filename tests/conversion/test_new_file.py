@@ -45,8 +45,10 @@ def test_where_no_file_can_be_the_name_that_was_given_is_said(tmp_path):
     ):
         raise AssertionError("the block must not run")
     for path in ("/proc/vocab.txt", "/proc/deep/vocab.txt"):
-        with pytest.raises(OSError, match="Nothing can be written there") as raised:  # noqa: SIM117
-            with new_file(path) as temporary:
-                temporary.write_text("a")
+        with (
+            pytest.raises(OSError, match="Nothing can be written there") as raised,
+            new_file(path),
+        ):
+            raise AssertionError("the block must not run")
         assert raised.value.filename == path
         assert raised.value.errno == errno.ENOENT

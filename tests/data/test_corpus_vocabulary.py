@@ -120,6 +120,15 @@ def test_what_is_there_is_kept(file, tmp_path):
     assert (tmp_path / "vocab.txt").read_text() == "precious"
 
 
+@pytest.mark.parametrize("kind", ["wordpiece", "gpt-bpe"])
+def test_an_output_that_cannot_be_is_said_before_the_corpus_is_read(file, kind):
+    def read() -> None:
+        raise AssertionError("a document was read")
+
+    with pytest.raises(OSError, match="Nothing can be written there"):
+        make_vocabulary([file], "/proc/vocab.txt", 300, kind, on_document=read)
+
+
 @pytest.mark.parametrize(
     ("content", "arguments", "message"),
     [

@@ -177,6 +177,7 @@ def test_a_missing_warmup_file_is_refused(copy_of_text_classifier):
     assert statuses(report)["replay"] is Status.NOT_RUN
 
 
+@pytest.mark.slow
 def test_weights_written_twice_are_a_warning(copy_of_keras_model):
     version_dir = copy_of_keras_model("exported")
     request = {"keras_tensor": np.ones((3, 31), np.float32)}

@@ -96,7 +96,10 @@ def depends_on_neighbours(make, seed, stop_token_ids):
     return False
 
 
-@pytest.mark.parametrize("stop_token_ids", [None, [STOP]], ids=["no stop", "stop"])
+@pytest.mark.parametrize(
+    "stop_token_ids",
+    [pytest.param(None, id="no stop", marks=pytest.mark.slow), pytest.param([STOP], id="stop")],
+)
 def test_a_prompt_gets_the_same_text_alone_and_in_a_batch(stop_token_ids):
     assert not any(depends_on_neighbours(BeamSampler, n, stop_token_ids) for n in range(6))
 

@@ -28,6 +28,7 @@ def test_impossible_lengths_are_refused(arguments, message):
         Request(**arguments)
 
 
+@pytest.mark.slow
 def test_each_prompt_gets_as_many_new_tokens(task):
     rows = generate_ids(task, PROMPTS, Request(max_new_tokens=6))
     assert [len(row) for row in rows] == [8, 16, 9]

@@ -64,6 +64,7 @@ def test_greedy_rows_equal_generate(task, served):
     assert found == [greedy(task, p, n) for p, n in zip(PROMPTS, COUNTS, strict=True)]
 
 
+@pytest.mark.slow
 def test_a_row_stops_at_the_end_token_which_is_left_out(task, served):
     end = greedy(task, PROMPTS[0], 9)[4]
     found = served(PROMPTS, COUNTS, end=end)

@@ -68,6 +68,7 @@ def test_the_output_matrix_is_the_embedding(make_tiny_causal_lm):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_it_learns_texts_from_lists_and_datasets(make_tiny_causal_lm):
     task = make_tiny_causal_lm()

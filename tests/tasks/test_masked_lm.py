@@ -119,6 +119,7 @@ def test_row_weights_and_datasets_of_pairs(make_tiny_masked_lm):
     assert task.pairs is False
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_it_learns_what_stands_where(make_tiny_masked_lm):
     task = make_tiny_masked_lm()

@@ -25,6 +25,7 @@ def first(make_shards, tmp_path_factory):
     return pretrain(data, folder / "out", SHORT, size="tiny", **logs), folder
 
 
+@pytest.mark.slow
 def test_a_new_bert_from_shards(first):
     result, folder = first
     assert result.folder == folder / "out"
