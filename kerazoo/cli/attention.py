@@ -14,6 +14,7 @@ from kerazoo.cli.options import (
     json_option,
     quiet_option,
 )
+from kerazoo.training.counted import counted
 
 if TYPE_CHECKING:
     from kerazoo.analysis.patterns import HeadPatterns
@@ -147,4 +148,5 @@ def _as_text(patterns: "HeadPatterns") -> Iterator[str]:
                 f"most {name.replace('_', ' '):<17} layer {most['layer']:2d}, "
                 f"head {most['head']:2d}: {most[name]:.3f}"
             )
-    yield f"{patterns.texts} texts, {patterns.truncated} cut, {patterns.empty} empty ones left out"
+    left_out = f"{counted(patterns.empty, 'empty text')} left out"
+    yield f"{counted(patterns.texts, 'text')}, {patterns.truncated} cut; {left_out}"

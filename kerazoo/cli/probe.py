@@ -13,6 +13,7 @@ from kerazoo.cli.options import (
     json_option,
     quiet_option,
 )
+from kerazoo.training.counted import counted
 
 if TYPE_CHECKING:
     from kerazoo.analysis.probe_result import ProbeResult
@@ -113,7 +114,9 @@ def _as_text(result: "ProbeResult") -> Iterator[str]:
     yield (
         f"commonest label {result.majority.mean():.3f}; all layers mixed "
         f"{result.mix_accuracy.mean():.3f}, centre of gravity {result.centre_of_gravity:.2f}; "
-        f"{result.examples} examples, {len(result.labels)} labels, {len(result.seeds)} seeds"
+        f"{counted(result.examples, 'example')}, {len(result.labels)} labels, "
+        f"{counted(len(result.seeds), 'seed')}"
     )
     if result.unconverged:
-        yield f"{result.unconverged} classifiers were stopped before they had converged"
+        stopped = counted(result.unconverged, "classifier")
+        yield f"{stopped} stopped before the end of training"

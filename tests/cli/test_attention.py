@@ -19,7 +19,7 @@ def test_a_pair_for_people(command, preset):
     result = command("attention", preset, "--text", "good film", "--text-pair", "bad")
     assert result.exit_code == 0, result.stderr
     assert "most to other segment" in result.stdout
-    assert result.stdout.splitlines()[-1] == "1 texts, 0 cut, 0 empty ones left out"
+    assert result.stdout.splitlines()[-1] == "1 text, 0 cut; 0 empty texts left out"
 
 
 def test_a_corpus_gives_a_table_and_a_plot(command, preset, tmp_path):
@@ -27,7 +27,7 @@ def test_a_corpus_gives_a_table_and_a_plot(command, preset, tmp_path):
     corpus.write_text("the film was good\n\nbad play\nnot very good , not bad , not dull !\n")
     result = command("attention", preset, "--input", corpus, "--table", table, "--plot", plot)
     assert result.exit_code == 0, result.stderr
-    assert result.stdout.splitlines()[-1] == "3 texts, 1 cut, 1 empty ones left out"
+    assert result.stdout.splitlines()[-1] == "3 texts, 1 cut; 1 empty text left out"
     with table.open(newline="") as stream:
         assert len(list(csv.DictReader(stream))) == 2 * 4
     assert plot.read_bytes().startswith(b"\x89PNG")

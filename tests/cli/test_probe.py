@@ -8,7 +8,7 @@ def test_a_probe_of_words(command, preset, tmp_path):
     options = ("--data", data, "--seeds", "1", "--cache", cache, "--quiet")
     result = command("probe", preset, *options, "--output", output)
     assert result.exit_code == 0, result.stderr
-    assert "20 examples, 4 labels, 1 seeds" in result.stdout
+    assert "20 examples, 4 labels, 1 seed" in result.stdout
     content = json.loads((output / "probe.json").read_text())
     assert [layer["layer"] for layer in content["layers"]] == [0, 1, 2]
     assert len(list(cache.iterdir())) == 2
