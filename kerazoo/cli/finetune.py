@@ -13,6 +13,7 @@ from kerazoo.cli.options import (
     quiet_option,
     settings_from,
     settings_options,
+    strategy_option,
 )
 
 
@@ -25,7 +26,8 @@ def _training_command(task_name: str, files: str) -> Callable[..., Any]:
     """Return a decorator: the command of a task with the options that all of them have."""
 
     def decorate(function: Callable[..., Any]) -> Any:
-        for option in (debug_option, quiet_option, json_option, settings_options(task_name)):
+        options = (debug_option, quiet_option, json_option, settings_options(task_name))
+        for option in (*options, strategy_option):
             function = option(function)
         for flag, words, options in reversed(
             (
@@ -151,6 +153,7 @@ def _run(
     output: str,
     resume: bool,
     tensorboard: str | None,
+    strategy: str,
     config: str | None,
     as_json: bool,
     quiet: bool,
@@ -166,6 +169,7 @@ def _run(
         *(task_name, preset, train, validation, output, settings, Progress(quiet)),
         resume=resume,
         tensorboard=tensorboard,
+        strategy=strategy,
     )
     metrics = result.metrics
     if as_json:

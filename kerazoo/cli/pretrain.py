@@ -11,6 +11,7 @@ from kerazoo.cli.options import (
     debug_option,
     json_option,
     quiet_option,
+    strategy_option,
 )
 from kerazoo.cli.settings_options import OptionTable, options_of, settings_of
 from kerazoo.data.objectives import OBJECTIVES
@@ -21,7 +22,8 @@ from kerazoo.training.settings import PRECISIONS
 _SETTINGS: OptionTable = {
     "steps": (int, "Batches to train on, instead of --epochs."),
     "epochs": (float, "Passes over the rows. [default: 1]"),
-    "batch_size": (int, "Rows of one step."),
+    "batch_size": (int, "Rows of one step, on all devices together."),
+    "accumulate": (int, "Parts of a batch that are computed one after the other."),
     "learning_rate": (float, "Highest learning rate."),
     "weight_decay": (float, "Weight decay; biases and layer norms are left out."),
     "warmup": (float, "Steps in which the rate rises: a share of all if below 1."),
@@ -71,6 +73,7 @@ _SETTINGS: OptionTable = {
 @click.option("--validation", metavar="DIR|FILE", help="Shards or raw text to evaluate on.")
 @click.option("--resume", is_flag=True, help="Go on with an unfinished run in --output.")
 @click.option("--tensorboard", metavar="DIR", help="Folder for TensorBoard's logs.")
+@strategy_option
 @options_of(PretrainConfig, _SETTINGS)
 @json_option
 @quiet_option
@@ -85,6 +88,7 @@ def pretrain(
     validation: str | None,
     resume: bool,
     tensorboard: str | None,
+    strategy: str,
     config: str | None,
     as_json: bool,
     quiet: bool,
@@ -122,6 +126,7 @@ def pretrain(
         validation=validation,
         tensorboard=tensorboard,
         resume=resume,
+        strategy=strategy,
         progress=Progress(quiet),
     )
     if as_json:

@@ -14,8 +14,8 @@ from kerazoo.training.forms.base import Form
 from kerazoo.training.forms.registry import form_of
 from kerazoo.training.progress import SILENT, Progress
 from kerazoo.training.run_folder import TrainingResult, read_result, write_run
+from kerazoo.training.settings import AUTO
 from kerazoo.training.tensorboard_logs import tensorboard_callbacks
-from kerazoo.training.unfinished_run import UnfinishedRun
 
 
 def finetune(
@@ -29,6 +29,7 @@ def finetune(
     *,
     resume: bool = False,
     tensorboard: str | None = None,
+    strategy: str = AUTO,
 ) -> TrainingResult:
     """Fine-tune a checkpoint on labelled text, measure it, and write it to a new folder.
 
@@ -49,6 +50,7 @@ def finetune(
         progress: where to show how far the work is.
         resume: bool, go on with an unfinished run in the output folder, if there is one.
         tensorboard: a folder for TensorBoard's logs; None writes none.
+        strategy: the devices; see `kerazoo.training.distribution.from_name`.
 
     Returns:
         The folder and the metrics.
@@ -61,12 +63,13 @@ def finetune(
         NonFiniteError: if a loss or a gradient is not a finite number.
         ValueError: if a file or the checkpoint is wrong; the message names file and line.
     """
+    from kerazoo.training.distributed_run import distributed_run
     from kerazoo.training.finetune_loop import train_epochs
 
     config = config or FinetuneConfig()
     form = form_of(task_name, config.strict, config.tag_scheme)
-    with UnfinishedRun.opened(output, resume, progress.say) as run:
-        callbacks = tensorboard_callbacks(tensorboard)
+    with distributed_run(strategy, output, resume, progress) as (devices, run, progress):
+        callbacks = tensorboard_callbacks(tensorboard if devices.is_chief else None)
         read, skipped = _read_tables(form, train, validation, config, progress)
         form.check(*read, config)
         arguments = form.task_arguments(read[0], config)
@@ -84,6 +87,7 @@ def finetune(
             progress.say("The run is complete already.")
             return read_result(run.output)
         task = _load_task(task_name, preset, arguments, config, progress)
+        task.accumulate(config.accumulate)
         tables = form.usable(read[0], task), form.usable(read[1], task)
         skipped += _say_skipped(tables, progress)
         truncated = _count_truncated(form, task, tables, progress)
