@@ -21,6 +21,12 @@ def summed(values: Any) -> Any:
     context = tf.distribute.get_replica_context()
     if context is None or context.num_replicas_in_sync == 1:
         return values
+    if is_multi_worker():
+        # Sums over machines arrive where a tensor lies, and one that was just made lies nowhere.
+        devices = context.strategy.extended.worker_devices
+        number = tf.get_static_value(context.replica_id_in_sync_group)
+        with tf.device(devices[number % len(devices)]):
+            values = tf.nest.map_structure(tf.identity, values)
     return context.all_reduce(tf.distribute.ReduceOp.SUM, values)
 
 
