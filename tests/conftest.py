@@ -122,7 +122,9 @@ def mirrored_strategy() -> tf.distribute.Strategy:
     """Two replicas. A second strategy of a process would count its collectives from 100 again, and
     TensorFlow would take them for the first one's.
     """
-    return tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    from kerazoo.training.distribution import from_name
+
+    return from_name("mirrored").engine
 
 
 @pytest.fixture(scope="session")

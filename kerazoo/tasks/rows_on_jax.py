@@ -60,3 +60,14 @@ def on_devices(data: Any, layouts: Any = None) -> Any:
         return jax.make_array_from_callback(values.shape, sharding, lambda index: values[index])
 
     return tree.map_structure(placed, data)
+
+
+def on_every_device(outputs: Any) -> Any:
+    """Return a nest of global arrays of which each device, so each process, has all rows."""
+    mesh = keras.distribution.distribution().device_mesh
+
+    def whole(values: jax.Array) -> jax.Array:
+        layout = keras.distribution.TensorLayout([None] * values.ndim, mesh)
+        return jax.lax.with_sharding_constraint(values, layout.backend_layout)
+
+    return tree.map_structure(whole, outputs)

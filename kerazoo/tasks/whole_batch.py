@@ -138,6 +138,11 @@ class WholeBatch(_ModelBase):
 
     def predict_step(self, *arguments: Any) -> Any:
         """Compute the outputs of a batch; see `keras.Model.predict_step` of each backend."""
+        if keras.distribution.distribution() is not None:
+            from kerazoo.tasks.rows_on_jax import on_every_device
+
+            outputs, state = super().predict_step(*arguments)
+            return on_every_device(outputs), state
         if replica_count() == 1:
             return super().predict_step(*arguments)
         from kerazoo.tasks.steps_of_replicas import at_least_a_row, first_rows
