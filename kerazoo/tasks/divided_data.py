@@ -7,6 +7,8 @@ import keras
 import tensorflow as tf
 from keras import tree
 
+from kerazoo.tasks.static_batches import static_batches
+
 # It goes before a model of KerasHub, whose methods it calls, hence Any.
 _ModelBase: Any = object
 
@@ -16,37 +18,38 @@ class DividedData(_ModelBase):
 
     Keras leaves it to the strategy, which keeps to the rows of a batch only where it finds out
     their number, and gives a replica without rows some of another width.
+
+    Attributes:
+        static_rows: int, rows that every batch gets in training and evaluation, as on a TPU; None
+            leaves them as they are. See `static_batches`.
     """
+
+    static_rows: int | None = None
 
     def fit(
         self, x: Any = None, *, validation_data: Any = None, class_weight: Any = None, **kwargs: Any
     ) -> keras.callbacks.History:
         """Train; see `keras.Model.fit`."""
         strategy = self._dividing_strategy(x)
-        if strategy is None:
+        if strategy is None and self.static_rows is None:
             with self._divided_on_jax():
                 return super().fit(
                     x=x, validation_data=validation_data, class_weight=class_weight, **kwargs
                 )
-        self._check_options(strategy)
-        x = self._prepared(x)
-        if class_weight is not None:
-            x = x.map(_weighing(class_weight), tf.data.AUTOTUNE)
         if isinstance(validation_data, tf.data.Dataset):
-            validation_data = divided(self._prepared(validation_data), strategy)
-        kwargs.pop("validation_split")
-        return keras.Model.fit(
-            self, divided(x, strategy), validation_data=validation_data, **kwargs
-        )
+            validation_data = self._measured(validation_data, strategy)
+        kwargs.pop("validation_split", None)
+        x = self._measured(x, strategy, class_weight)
+        return keras.Model.fit(self, x, validation_data=validation_data, **kwargs)
 
     def evaluate(self, x: Any = None, **kwargs: Any) -> Any:
         """Measure; see `keras.Model.evaluate`."""
         strategy = self._dividing_strategy(x)
-        if strategy is None:
+        is_of_fit = "_use_cached_eval_dataset" in kwargs  # which has prepared the rows
+        if is_of_fit or (strategy is None and self.static_rows is None):
             with self._divided_on_jax():
                 return super().evaluate(x=x, **kwargs)
-        self._check_options(strategy)
-        return keras.Model.evaluate(self, divided(self._prepared(x), strategy), **kwargs)
+        return keras.Model.evaluate(self, self._measured(x, strategy), **kwargs)
 
     def predict(self, x: Any = None, **kwargs: Any) -> Any:
         """Compute outputs; see `keras.Model.predict`."""
@@ -80,6 +83,18 @@ class DividedData(_ModelBase):
         from kerazoo.tasks.rows_on_jax import whole_batches
 
         return whole_batches()
+
+    def _measured(self, data: Any, strategy: Any, class_weight: Any = None) -> Any:
+        """Return preprocessed rows with targets as the devices get them."""
+        data = self._prepared(data)
+        if class_weight is not None:
+            data = data.map(_weighing(class_weight), tf.data.AUTOTUNE)
+        if self.static_rows is not None:
+            data = static_batches(data, self.static_rows)
+        if strategy is None:
+            return data.prefetch(tf.data.AUTOTUNE)
+        self._check_options(strategy)
+        return divided(data, strategy)
 
     def _prepared(self, data: tf.data.Dataset) -> tf.data.Dataset:
         return data.map(self.preprocess_samples, num_parallel_calls=tf.data.AUTOTUNE)
@@ -149,9 +164,15 @@ def divided(data: tf.data.Dataset, strategy: Any) -> Any:
 
 def _rows_of(batch: Any, number: tf.Tensor, parts: int) -> Any:
     """Return a part of a batch; of a dataset's element, which is unpacked if it is a tuple."""
+    known = tf.nest.flatten(batch)[0].shape[0]
     rows = tf.shape(tf.nest.flatten(batch)[0], out_type=tf.int64)[0]
     begin, end = -(-number * rows // parts), -(-(number + 1) * rows // parts)
-    taken = tree.map_structure(lambda values: values[begin:end], batch, none_is_leaf=False)
+    size = known // parts if known and known % parts == 0 else None
+
+    def part(values: tf.Tensor) -> tf.Tensor:
+        return tf.ensure_shape(values[begin:end], (size, *values.shape[1:]))
+
+    taken = tree.map_structure(part, batch, none_is_leaf=False)
     return taken if len(batch) > 1 else taken[0]
 
 

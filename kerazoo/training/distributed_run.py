@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kerazoo.training.distribution import Distribution, from_name
+from kerazoo.training.dry_run import dry_run_of
 from kerazoo.training.progress import SILENT, Progress
 from kerazoo.training.settings import AUTO, NO_STRATEGY
 from kerazoo.training.unfinished_run import UnfinishedRun
@@ -28,7 +29,7 @@ class OpenRun(NamedTuple):
 
 @contextmanager
 def distributed_run(
-    strategy: str, output: str | Path, resume: bool, progress: Progress
+    strategy: str, output: str | Path, resume: bool, progress: Progress, dry: bool = False
 ) -> Iterator[OpenRun]:
     """Open a run; models are made, loaded and trained on its devices while the block runs.
 
@@ -37,12 +38,13 @@ def distributed_run(
         output: see `UnfinishedRun`.
         resume: see `UnfinishedRun`.
         progress: is told of the devices.
+        dry: bool, open a dry run; see `kerazoo.training.dry_run`.
 
     Raises:
         Exception: see `from_name` and `UnfinishedRun`.
         ValueError: if several processes are to go on with a run.
     """
-    devices = from_name(strategy)
+    devices = dry_run_of(strategy) if dry else from_name(strategy)
     if devices.processes > 1 and resume:
         raise ValueError(
             "Several processes cannot go on with a run, as each would have to have the same "
@@ -52,15 +54,15 @@ def distributed_run(
     progress = progress if devices.is_chief else SILENT
     if strategy == AUTO or devices.name != NO_STRATEGY:
         progress.say(f"Training on {devices.description}.")
-    with _folder(devices, output) as folder:
+    with _folder(devices.is_chief and not dry, output) as folder:
         with UnfinishedRun.opened(folder, resume, progress.say) as run, devices.scope():
             yield OpenRun(devices, run, progress)
 
 
 @contextmanager
-def _folder(devices: Distribution, output: str | Path) -> Iterator[Path]:
-    """Give the first process the output, and the others a folder for the time of the run."""
-    if devices.is_chief:
+def _folder(is_kept: bool, output: str | Path) -> Iterator[Path]:
+    """Give what is kept the output, and the rest a folder for the time of the run."""
+    if is_kept:
         yield Path(output)
         return
     with tempfile.TemporaryDirectory() as folder:

@@ -30,6 +30,7 @@ def finetune(
     resume: bool = False,
     tensorboard: str | None = None,
     strategy: str = AUTO,
+    dry_run: bool = False,
 ) -> TrainingResult:
     """Fine-tune a checkpoint on labelled text, measure it, and write it to a new folder.
 
@@ -51,6 +52,7 @@ def finetune(
         resume: bool, go on with an unfinished run in the output folder, if there is one.
         tensorboard: a folder for TensorBoard's logs; None writes none.
         strategy: the devices; see `kerazoo.training.distribution.from_name`.
+        dry_run: bool, compile the step for the devices and make one; nothing is written.
 
     Returns:
         The folder and the metrics.
@@ -64,11 +66,12 @@ def finetune(
         ValueError: if a file or the checkpoint is wrong; the message names file and line.
     """
     from kerazoo.training.distributed_run import distributed_run
-    from kerazoo.training.finetune_loop import train_epochs
+    from kerazoo.training.finetune_loop import dry_epoch, train_epochs
 
     config = config or FinetuneConfig()
     form = form_of(task_name, config.strict, config.tag_scheme)
-    with distributed_run(strategy, output, resume, progress) as (devices, run, progress):
+    opened = distributed_run(strategy, output, resume, progress, dry_run)
+    with opened as (devices, run, progress):
         callbacks = tensorboard_callbacks(tensorboard if devices.is_chief else None)
         read, skipped = _read_tables(form, train, validation, config, progress)
         form.check(*read, config)
@@ -88,9 +91,13 @@ def finetune(
             return read_result(run.output)
         task = _load_task(task_name, preset, arguments, config, progress)
         task.accumulate(config.accumulate)
+        if devices.needs_static_shapes:
+            task.static_rows, task.preprocessor.pad_to_multiple_of = config.batch_size, None
         tables = form.usable(read[0], task), form.usable(read[1], task)
         skipped += _say_skipped(tables, progress)
         truncated = _count_truncated(form, task, tables, progress)
+        if dry_run:
+            return TrainingResult(Path(output), dry_epoch(form, task, tables, config, progress))
         epochs = train_epochs(form, task, tables, run, config, callbacks, progress)
         metrics = {
             **described,
