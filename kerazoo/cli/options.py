@@ -125,8 +125,13 @@ def debug_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def strategy_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--strategy`."""
+def strategy_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--strategy` and `--dry-run`."""
+    command = click.option(
+        "--dry-run",
+        is_flag=True,
+        help="Compile the step with XLA, as for a TPU, make one, and write nothing.",
+    )(command)
     return click.option(
         "--strategy",
         type=click.Choice(STRATEGIES),

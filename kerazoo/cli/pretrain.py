@@ -1,6 +1,7 @@
 """`kerazoo pretrain`: train a BERT or a GPT on texts without labels."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,7 +12,7 @@ from kerazoo.cli.options import (
     debug_option,
     json_option,
     quiet_option,
-    strategy_option,
+    strategy_options,
 )
 from kerazoo.cli.settings_options import OptionTable, options_of, settings_of
 from kerazoo.data.objectives import OBJECTIVES
@@ -73,7 +74,7 @@ _SETTINGS: OptionTable = {
 @click.option("--validation", metavar="DIR|FILE", help="Shards or raw text to evaluate on.")
 @click.option("--resume", is_flag=True, help="Go on with an unfinished run in --output.")
 @click.option("--tensorboard", metavar="DIR", help="Folder for TensorBoard's logs.")
-@strategy_option
+@strategy_options
 @options_of(PretrainConfig, _SETTINGS)
 @json_option
 @quiet_option
@@ -89,6 +90,7 @@ def pretrain(
     resume: bool,
     tensorboard: str | None,
     strategy: str,
+    dry_run: bool,
     config: str | None,
     as_json: bool,
     quiet: bool,
@@ -127,11 +129,14 @@ def pretrain(
         tensorboard=tensorboard,
         resume=resume,
         strategy=strategy,
+        dry_run=dry_run,
         progress=Progress(quiet),
     )
     if as_json:
         click.echo(json.dumps({"output": output, **result.metrics}, ensure_ascii=False))
         return
+    if dry_run or result.folder != Path(output):
+        return  # nothing was written, or another process writes it
     seconds = result.metrics["seconds"]
     click.echo(
         f"{summary(result.metrics)}, after {seconds:.0f} s. Model, metrics and settings: {output}"

@@ -113,7 +113,7 @@ class DividedData(_ModelBase):
                 "XLA cannot compile a step of several replicas, which add their gradients up; "
                 f"compile with jit_compile=False. {received} replicas, jit_compile=True"
             )
-        optimizer = getattr(self, "optimizer", None)
+        optimizer: Any = getattr(self, "optimizer", None)
         if getattr(optimizer, "gradient_accumulation_steps", None):
             raise ValueError(
                 "Keras's optimizers cannot accumulate gradients on several replicas; call "
@@ -189,6 +189,7 @@ def _weighing(class_weight: dict[int, float]) -> Any:
         return x, y, tf.gather(weights, tf.cast(y, tf.int32))
 
     return weigh
+
 
 def _any_rows(values: tf.Tensor) -> tf.TensorSpec:
     return tf.TensorSpec((None, *values.shape[1:]), values.dtype)

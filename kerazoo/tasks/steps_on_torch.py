@@ -26,15 +26,16 @@ def train_step(task: Any, data: Any) -> dict[str, Any]:
     begins = range(0, rows, size)
     task.zero_grad()
     for begin in begins:
-        part = tree.map_structure(
-            lambda values: None if values is None else values[begin : begin + size], data
-        )
-        _add_gradients(task, part, whole, len(begins))
+        _add_gradients(task, _rows(data, begin, begin + size), whole, len(begins))
     weights = task.trainable_weights[:]
     with torch.no_grad():
         task.optimizer.apply([weight.value.grad for weight in weights], weights)
     results: dict[str, Any] = task.get_metrics_result()
     return results
+
+
+def _rows(data: Any, begin: int, end: int) -> Any:
+    return tree.map_structure(lambda v: None if v is None else v[begin:end], data)
 
 
 def _add_gradients(task: Any, data: Any, whole: Any, count: int) -> None:

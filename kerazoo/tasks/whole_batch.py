@@ -1,5 +1,6 @@
 """Steps whose loss and gradients are those of the whole batch, though parts of it are computed."""
 
+import importlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +13,12 @@ from kerazoo.checks import check_positive
 from kerazoo.tasks.batch_part import ROWS, BatchPart, row_count
 from kerazoo.tasks.compile_loss_parts import check_keras, loss_sums, losses_of_part
 from kerazoo.tasks.replicas import replica_count
+
+_STEPS = {
+    "tensorflow": "kerazoo.tasks.steps_of_replicas",
+    "jax": "kerazoo.tasks.steps_on_jax",
+    "torch": "kerazoo.tasks.steps_on_torch",
+}
 
 # It goes before a Keras model, whose methods it calls, hence Any.
 _ModelBase: Any = object
@@ -119,14 +126,8 @@ class WholeBatch(_ModelBase):
         """Train on a batch; see `keras.Model.train_step` of each backend."""
         if replica_count() == self.micro_batches == 1:
             return super().train_step(*arguments)
-        backend = keras.config.backend()
-        if backend == "tensorflow":
-            from kerazoo.tasks.steps_of_replicas import train_step
-        elif backend == "jax":
-            from kerazoo.tasks.steps_on_jax import train_step
-        else:
-            from kerazoo.tasks.steps_on_torch import train_step
-        return train_step(self, *arguments)
+        steps = importlib.import_module(_STEPS[keras.config.backend()])
+        return steps.train_step(self, *arguments)
 
     def test_step(self, *arguments: Any) -> Any:
         """Measure a batch; see `keras.Model.test_step` of each backend."""

@@ -17,7 +17,7 @@ from kerazoo.training.distributed_run import distributed_run
 from kerazoo.training.mask_settings import mask_settings
 from kerazoo.training.pretrain_config import PretrainConfig
 from kerazoo.training.pretrain_data import PretrainData
-from kerazoo.training.pretrain_loop import train_steps
+from kerazoo.training.pretrain_loop import dry_steps, train_steps
 from kerazoo.training.pretrain_task import family_of_size, load_task, new_task
 from kerazoo.training.progress import SILENT, Progress
 from kerazoo.training.run_folder import TrainingResult, read_result, write_run
@@ -42,6 +42,7 @@ def pretrain(
     resume: bool = False,
     progress: Progress = SILENT,
     strategy: str = AUTO,
+    dry_run: bool = False,
 ) -> TrainingResult:
     """Train a model to fill in masked words (and say whether texts follow), or to go on with texts.
 
@@ -65,6 +66,7 @@ def pretrain(
         resume: bool, go on with an unfinished run in the output folder, if there is one.
         progress: where to show how far the work is.
         strategy: the devices; see `kerazoo.training.distribution.from_name`.
+        dry_run: bool, compile the step for the devices and make one; nothing is written.
 
     Returns:
         The folder and the metrics.
@@ -79,7 +81,8 @@ def pretrain(
     """
     config = config or PretrainConfig()
     _check_beginning(preset, size)
-    with distributed_run(strategy, output, resume, progress) as (devices, run, progress):
+    opened = distributed_run(strategy, output, resume, progress, dry_run)
+    with opened as (devices, run, progress):
         callbacks = tensorboard_callbacks(tensorboard if devices.is_chief else None)
         source = PretrainData.open(data)
         source.check_settings(config)
@@ -109,6 +112,11 @@ def pretrain(
             return read_result(run.output)
         task = _make_task(preset, size, settings, tokenizer, config, progress)
         task.accumulate(config.accumulate)
+        if devices.needs_static_shapes:
+            task.static_rows = config.batch_size
+        if dry_run:
+            dry = dry_steps(task, rows, measured, config, progress)
+            return TrainingResult(Path(output), dry)
         what = (task, rows, measured, run, config, callbacks, progress)
         history = train_steps(*what, evaluate_first=preset is not None)
         metrics = {

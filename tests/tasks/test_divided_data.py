@@ -6,7 +6,15 @@ from batches_of_tasks import crf_tags, plain_classes, ready
 
 from kerazoo.tasks.divided_data import divided
 
-TEXTS = ["a film", "the play was very good", "dull", "not bad", "电影 good", "a", "the dull film was"]
+TEXTS = [
+    "a film",
+    "the play was very good",
+    "dull",
+    "not bad",
+    "电影 good",
+    "a",
+    "the dull film was",
+]
 NAMES = ["bad", "good", "mixed", "good", "good", "bad", "mixed"]
 
 
