@@ -1,7 +1,10 @@
 """Tiny tasks of every kind of loss, with ready rows whose weights are divided unevenly."""
 
+from contextlib import nullcontext
+
 import keras
 import numpy as np
+from keras import ops
 from tiny_gpt import tiny_gpt
 
 import kerazoo
@@ -137,3 +140,44 @@ LOSSES = (
 def ready(loss, rows, seed=3):
     """Return a fresh task, and features, targets and weights of some rows."""
     return loss(rows, np.random.default_rng(seed))
+
+
+def gradients_of(task):
+    """The gradient of the only step that was made, from the momentum, which is minus it."""
+    return [ops.convert_to_numpy(slot) for slot in task.optimizer.momentums]
+
+
+def fit(loss, rows, batch_size=None, strategy=None, micro_batches=1, optimizer=None, epochs=1):
+    """Train a fresh task, and return it and its history, a dict of lists."""
+    with nullcontext() if strategy is None else strategy.scope():
+        task, x, y, weights = ready(loss, rows)
+        task.compile(optimizer or keras.optimizers.SGD(1.0, momentum=0.9))
+    task.accumulate(micro_batches)
+    arguments = {"batch_size": batch_size or rows, "epochs": epochs, "verbose": 0}
+    history = task.fit(x, y, sample_weight=weights, shuffle=False, **arguments).history
+    return task, history
+
+
+def check_same_gradients(others, expected, tolerance=1e-6):
+    for other, mine in zip(others, expected, strict=True):
+        error = np.linalg.norm(other - mine) / max(np.linalg.norm(mine), 1e-30)
+        scale = np.linalg.norm(np.concatenate([g.ravel() for g in expected]))
+        assert error <= tolerance or np.linalg.norm(other - mine) <= tolerance * scale * 0.1
+
+
+def check_same_weights(others, expected, loss):
+    """Within 1e-6 of what the weights moved."""
+    begin = [ops.convert_to_numpy(w) for w in ready(loss, 1)[0].trainable_weights]
+    moved = [
+        [ops.convert_to_numpy(w) - b for w, b in zip(task.trainable_weights, begin, strict=True)]
+        for task in (others, expected)
+    ]
+    other, mine = (np.concatenate([part.ravel() for part in each]) for each in moved)
+    assert np.linalg.norm(mine) > 0
+    assert np.linalg.norm(other - mine) / np.linalg.norm(mine) < 1e-6
+
+
+def check_same_history(others, expected, tolerance=1e-5):
+    assert others.keys() == expected.keys()
+    for name, values in expected.items():
+        np.testing.assert_allclose(others[name], values, rtol=tolerance, err_msg=name)

@@ -62,6 +62,17 @@ class Distribution:
         """Whether every batch must have the same shape."""
         return self.name == TPU
 
+    def prepare(self, task: Any, config: Any) -> None:
+        """Make a task compute batches as the devices and the settings of a run want it.
+
+        Args:
+            task: a task, not compiled yet.
+            config: the settings, of which `accumulate` and `batch_size` are read.
+        """
+        task.accumulate(config.accumulate)
+        if self.needs_static_shapes:
+            task.static_rows, task.preprocessor.pad_to_multiple_of = config.batch_size, None
+
     @contextmanager
     def scope(self) -> Iterator[None]:
         """Make, load and train models on the devices while the block runs."""

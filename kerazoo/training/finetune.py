@@ -1,6 +1,5 @@
 """Fine-tune a task from files to a folder with the model, its metrics and its settings."""
 
-import dataclasses
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +12,12 @@ from kerazoo.training.config import FinetuneConfig
 from kerazoo.training.forms.base import Form
 from kerazoo.training.forms.registry import form_of
 from kerazoo.training.progress import SILENT, Progress
-from kerazoo.training.run_folder import TrainingResult, read_result, write_run
+from kerazoo.training.run_folder import (
+    TrainingResult,
+    read_result,
+    run_description,
+    write_run,
+)
 from kerazoo.training.settings import AUTO
 from kerazoo.training.tensorboard_logs import tensorboard_callbacks
 
@@ -78,21 +82,12 @@ def finetune(
         arguments = form.task_arguments(read[0], config)
         began = time.perf_counter()
         described = {"task": task_name, "preset": preset, "train": train, "validation": validation}
-        run.begin(
-            {
-                **described,
-                "backend": _backend(),
-                "rows": [table.fingerprint for table in read],
-                **dataclasses.asdict(config),
-            }
-        )
+        run.begin(run_description(described, [table.fingerprint for table in read], config))
         if run.is_complete:
             progress.say("The run is complete already.")
             return read_result(run.output)
         task = _load_task(task_name, preset, arguments, config, progress)
-        task.accumulate(config.accumulate)
-        if devices.needs_static_shapes:
-            task.static_rows, task.preprocessor.pad_to_multiple_of = config.batch_size, None
+        devices.prepare(task, config)
         tables = form.usable(read[0], task), form.usable(read[1], task)
         skipped += _say_skipped(tables, progress)
         truncated = _count_truncated(form, task, tables, progress)
@@ -182,14 +177,6 @@ def _load_task(
         _check_lora_rank(config.lora_rank, task.backbone.config.hidden_dim)
         task.backbone.enable_lora(config.lora_rank)
     return task
-
-
-def _backend() -> str:
-    """Return which library computes."""
-    import keras
-
-    name: str = keras.config.backend()
-    return name
 
 
 def _check_lora_rank(rank: int, hidden_dim: int) -> None:

@@ -1,6 +1,5 @@
 """Pre-train a BERT or a GPT from shards or raw text to a folder with the model and its metrics."""
 
-import dataclasses
 import math
 import time
 from collections.abc import Sequence
@@ -20,7 +19,12 @@ from kerazoo.training.pretrain_data import PretrainData
 from kerazoo.training.pretrain_loop import dry_steps, train_steps
 from kerazoo.training.pretrain_task import family_of_size, load_task, new_task
 from kerazoo.training.progress import SILENT, Progress
-from kerazoo.training.run_folder import TrainingResult, read_result, write_run
+from kerazoo.training.run_folder import (
+    TrainingResult,
+    read_result,
+    run_description,
+    write_run,
+)
 from kerazoo.training.settings import AUTO
 from kerazoo.training.tensorboard_logs import tensorboard_callbacks
 
@@ -93,30 +97,16 @@ def pretrain(
         settings = source.row_settings(_is_causal(preset, size), config, longest)
         config = mask_settings(settings, config)
         rows, measured = _open_rows(source, own, tokenizer, settings, config, progress)
-        described = {
-            "preset": preset,
-            "size": size,
-            "data": list(source.paths),
-            "validation": validation,
-        }
-        run.begin(
-            {
-                **described,
-                "backend": keras.config.backend(),
-                "rows": rows.fingerprint,
-                **dataclasses.asdict(config),
-            }
-        )
+        described = {"preset": preset, "size": size, "data": list(source.paths)}
+        described["validation"] = validation
+        run.begin(run_description(described, rows.fingerprint, config))
         if run.is_complete:
             progress.say("The run is complete already.")
             return read_result(run.output)
         task = _make_task(preset, size, settings, tokenizer, config, progress)
-        task.accumulate(config.accumulate)
-        if devices.needs_static_shapes:
-            task.static_rows = config.batch_size
+        devices.prepare(task, config)
         if dry_run:
-            dry = dry_steps(task, rows, measured, config, progress)
-            return TrainingResult(Path(output), dry)
+            return TrainingResult(Path(output), dry_steps(task, rows, measured, config, progress))
         what = (task, rows, measured, run, config, callbacks, progress)
         history = train_steps(*what, evaluate_first=preset is not None)
         metrics = {
