@@ -30,6 +30,7 @@ def test_two_devices_give_the_gradient_of_one(loss, rows, strategy, turns):
     check_same_history(of_both, history)
 
 
+@pytest.mark.slow
 def test_rows_that_are_left_over_are_a_turn_of_their_own():
     whole, _ = fit(masked_words, 7)
     parts, _ = fit(masked_words, 7, micro_batches=3)  # 3, 3 and 1 rows

@@ -16,7 +16,14 @@ from keras import ops
 
 
 @pytest.mark.parametrize(
-    "loss", [classes, language_model_beside, pretraining, crf_tags], ids=lambda loss: loss.__name__
+    "loss",
+    [
+        pytest.param(classes, marks=pytest.mark.slow),
+        pytest.param(language_model_beside, marks=pytest.mark.slow),
+        pretraining,
+        crf_tags,
+    ],
+    ids=lambda loss: loss.__name__,
 )
 def test_micro_batches_give_the_gradient_of_the_batch(loss):
     whole, history = fit(loss, 5)
