@@ -96,11 +96,13 @@ def test_two_replicas_go_on_where_they_were(mirrored_strategy, monkeypatch, tmp_
         )
         return task.get_weights()
 
-    whole = weights_of(tmp_path / "whole")
-    with monkeypatch.context() as patch, pytest.raises(RuntimeError):
-        at_step(patch, 5, fail)
-        WEIGHTS
-    for a, b in zip(whole, weights_of(tmp_path / "parts"), strict=True):
+    with mirrored_strategy.scope():
+        whole = weights_of(tmp_path / "whole")
+        with monkeypatch.context() as patch, pytest.raises(RuntimeError):
+            at_step(patch, 5, fail)
+            weights_of(tmp_path / "parts")
+        parts = weights_of(tmp_path / "parts")
+    for a, b in zip(whole, parts, strict=True):
         np.testing.assert_array_equal(a, b)
 
 
