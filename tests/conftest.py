@@ -26,7 +26,8 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 os.environ.setdefault(
     "XLA_FLAGS",
     "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true "
-    "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1",
+    "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1 "
+    "--xla_force_host_platform_device_count=2",
 )
 if "PYTEST_XDIST_WORKER" in os.environ:  # one thread for each of the processes
     for variable in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS"):
@@ -122,7 +123,9 @@ def mirrored_strategy() -> tf.distribute.Strategy:
     """Two replicas. A second strategy of a process would count its collectives from 100 again, and
     TensorFlow would take them for the first one's.
     """
-    return tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    from kerazoo.training.distribution import from_name
+
+    return from_name("mirrored").engine
 
 
 @pytest.fixture(scope="session")

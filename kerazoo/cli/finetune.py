@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,6 +14,7 @@ from kerazoo.cli.options import (
     quiet_option,
     settings_from,
     settings_options,
+    strategy_options,
 )
 
 
@@ -25,7 +27,8 @@ def _training_command(task_name: str, files: str) -> Callable[..., Any]:
     """Return a decorator: the command of a task with the options that all of them have."""
 
     def decorate(function: Callable[..., Any]) -> Any:
-        for option in (debug_option, quiet_option, json_option, settings_options(task_name)):
+        added = (debug_option, quiet_option, json_option, settings_options(task_name))
+        for option in (*added, strategy_options):
             function = option(function)
         for flag, words, options in reversed(
             (
@@ -151,6 +154,8 @@ def _run(
     output: str,
     resume: bool,
     tensorboard: str | None,
+    strategy: str,
+    dry_run: bool,
     config: str | None,
     as_json: bool,
     quiet: bool,
@@ -166,11 +171,15 @@ def _run(
         *(task_name, preset, train, validation, output, settings, Progress(quiet)),
         resume=resume,
         tensorboard=tensorboard,
+        strategy=strategy,
+        dry_run=dry_run,
     )
     metrics = result.metrics
     if as_json:
         click.echo(json.dumps({"output": output, **metrics}, ensure_ascii=False))
         return
+    if dry_run or result.folder != Path(output):
+        return  # nothing was written, or another process writes it
     click.echo(
         f"{form_of(task_name).summary(metrics)} on {metrics['validation_rows']} validation rows "
         f"after {metrics['seconds']:.0f} s. Model, metrics and settings: {output}"

@@ -17,7 +17,7 @@ from kerazoo.training.config import (
     FinetuneConfig,
 )
 from kerazoo.training.generation_settings import GenerationSettings
-from kerazoo.training.settings import ON_NON_FINITE, PRECISIONS
+from kerazoo.training.settings import AUTO, ON_NON_FINITE, PRECISIONS, STRATEGIES
 
 
 class OutputPath(click.ParamType):
@@ -44,7 +44,8 @@ CHECKPOINT_SETTINGS: OptionTable = {
 
 _SETTINGS: OptionTable = {
     "epochs": (int, "Passes over the training rows."),
-    "batch_size": (int, "Rows of one step."),
+    "batch_size": (int, "Rows of one step, on all devices together."),
+    "accumulate": (int, "Parts of a batch that are computed one after the other."),
     "learning_rate": (
         float,
         "Highest learning rate. [default: 5e-5; with LoRA 5e-4; the head alone 1e-3]",
@@ -121,6 +122,21 @@ def debug_option(command: Callable[..., Any]) -> Callable[..., Any]:
         expose_value=False,
         callback=_remember_debug,
         help="Show where an error happened.",
+    )(command)
+
+
+def strategy_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--strategy` and `--dry-run`."""
+    command = click.option(
+        "--dry-run",
+        is_flag=True,
+        help="Compile the step with XLA, as for a TPU, make one, and write nothing.",
+    )(command)
+    return click.option(
+        "--strategy",
+        type=click.Choice(STRATEGIES),
+        default=AUTO,
+        help=f"Devices that train together. [default: {AUTO}]",
     )(command)
 
 

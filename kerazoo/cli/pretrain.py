@@ -1,6 +1,7 @@
 """`kerazoo pretrain`: train a BERT or a GPT on texts without labels."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,6 +12,7 @@ from kerazoo.cli.options import (
     debug_option,
     json_option,
     quiet_option,
+    strategy_options,
 )
 from kerazoo.cli.settings_options import OptionTable, options_of, settings_of
 from kerazoo.data.objectives import OBJECTIVES
@@ -21,7 +23,8 @@ from kerazoo.training.settings import PRECISIONS
 _SETTINGS: OptionTable = {
     "steps": (int, "Batches to train on, instead of --epochs."),
     "epochs": (float, "Passes over the rows. [default: 1]"),
-    "batch_size": (int, "Rows of one step."),
+    "batch_size": (int, "Rows of one step, on all devices together."),
+    "accumulate": (int, "Parts of a batch that are computed one after the other."),
     "learning_rate": (float, "Highest learning rate."),
     "weight_decay": (float, "Weight decay; biases and layer norms are left out."),
     "warmup": (float, "Steps in which the rate rises: a share of all if below 1."),
@@ -71,6 +74,7 @@ _SETTINGS: OptionTable = {
 @click.option("--validation", metavar="DIR|FILE", help="Shards or raw text to evaluate on.")
 @click.option("--resume", is_flag=True, help="Go on with an unfinished run in --output.")
 @click.option("--tensorboard", metavar="DIR", help="Folder for TensorBoard's logs.")
+@strategy_options
 @options_of(PretrainConfig, _SETTINGS)
 @json_option
 @quiet_option
@@ -85,6 +89,8 @@ def pretrain(
     validation: str | None,
     resume: bool,
     tensorboard: str | None,
+    strategy: str,
+    dry_run: bool,
     config: str | None,
     as_json: bool,
     quiet: bool,
@@ -122,11 +128,15 @@ def pretrain(
         validation=validation,
         tensorboard=tensorboard,
         resume=resume,
+        strategy=strategy,
+        dry_run=dry_run,
         progress=Progress(quiet),
     )
     if as_json:
         click.echo(json.dumps({"output": output, **result.metrics}, ensure_ascii=False))
         return
+    if dry_run or result.folder != Path(output):
+        return  # nothing was written, or another process writes it
     seconds = result.metrics["seconds"]
     click.echo(
         f"{summary(result.metrics)}, after {seconds:.0f} s. Model, metrics and settings: {output}"

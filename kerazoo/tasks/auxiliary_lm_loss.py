@@ -3,17 +3,19 @@
 from typing import Any
 
 import keras
-import tensorflow as tf
 from keras import ops
 
 from kerazoo.axes import PADDING_MASK, SEQUENCE_OUTPUT, TOKEN_IDS, Tensor
 from kerazoo.tasks.base import Task
+from kerazoo.tasks.replicas import replica_count
 
 LOGITS = "logits"
 """Key of the head's output where the model gives its states too."""
 
 DEFAULT_LM_LOSS_WEIGHT = 0.5
 """The λ of Radford et al. 2018, section 4.1."""
+
+_LM_LOSS = "lm_loss"
 
 
 class AuxiliaryLMLoss(Task):
@@ -87,12 +89,21 @@ class AuxiliaryLMLoss(Task):
             x[PADDING_MASK],
             sample_weight,
         )
+        lm_loss = self.loss_term(_LM_LOSS, lm_loss)
         # Weighted as Keras weights the batches of `loss`, so that the parts add up to it.
-        rows = ops.shape(x[TOKEN_IDS])[0]
-        self.finetune_loss_tracker.update_state(finetune_loss * _replicas(), sample_weight=rows)
-        self.lm_loss_tracker.update_state(lm_loss, sample_weight=rows)
-        # Under `tf.distribute` Keras divides each loss by the number of replicas, here too.
-        return finetune_loss + self.lm_loss_weight * self._aggregate_additional_loss(lm_loss)
+        rows = self.rows_of_mean
+        rows = ops.shape(x[TOKEN_IDS])[0] if rows is None else rows
+        self.finetune_loss_tracker.update_state(finetune_loss * replica_count(), rows)
+        self.lm_loss_tracker.update_state(lm_loss * replica_count(), rows)
+        return finetune_loss + self.lm_loss_weight * lm_loss
+
+    def loss_weights(self, x: Any, y: Any, sample_weight: Any = None) -> dict[str, Tensor]:
+        """Return what the means of the loss are divided by; see `WholeBatch`."""
+        weights = super().loss_weights(x, y, sample_weight)
+        if not self.lm_loss_weight:
+            return weights
+        of_text = _weights_of_texts(_real_targets(x[PADDING_MASK]), x[TOKEN_IDS], sample_weight)
+        return {**weights, _LM_LOSS: ops.sum(of_text)}
 
     def compute_metrics(
         self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None
@@ -142,17 +153,30 @@ def next_token_loss(
     width = ops.shape(token_ids)[-1]
     states = ops.reshape(states, (-1, width, states.shape[-1]))
     targets = ops.reshape(token_ids, (-1, width))[:, 1:]
-    is_target = ops.cast(ops.reshape(padding_mask, (-1, width))[:, 1:], "float32")
+    is_target = _real_targets(padding_mask)
     logits = ops.cast(backbone.next_token_logits(states[:, :-1]), "float32")
     losses = keras.losses.sparse_categorical_crossentropy(targets, logits, from_logits=True)
     counts = ops.sum(is_target, axis=-1)
     mean_of_text = ops.sum(losses * is_target, axis=-1) / ops.maximum(counts, 1.0)
-    weights = ops.cast(counts > 0, "float32")
-    if sample_weight is not None:
-        rows = ops.shape(token_ids)[0]
-        of_row = ops.reshape(ops.cast(sample_weight, "float32"), (rows, 1))
-        weights = ops.reshape(ops.reshape(weights, (rows, -1)) * of_row, (-1,))
+    weights = _weights_of_texts(is_target, token_ids, sample_weight)
     return ops.divide_no_nan(ops.sum(weights * mean_of_text), ops.sum(weights))
+
+
+def _real_targets(padding_mask: Tensor) -> Tensor:
+    """Return 1 where a text's next token is real, (texts of all rows, seq - 1) float32."""
+    width = ops.shape(padding_mask)[-1]
+    return ops.cast(ops.reshape(padding_mask, (-1, width))[:, 1:], "float32")
+
+
+def _weights_of_texts(is_target: Tensor, token_ids: Tensor, sample_weight: Any) -> Tensor:
+    """Return the weight of each text, (texts of all rows,) float32."""
+    weights = ops.cast(ops.sum(is_target, axis=-1) > 0, "float32")
+    if sample_weight is None:
+        return weights
+    rows = ops.shape(token_ids)[0]
+    of_row = ops.reshape(ops.cast(sample_weight, "float32"), (rows, 1))
+    texts = 1 if len(token_ids.shape) == 2 else ops.shape(token_ids)[1]
+    return ops.reshape(ops.reshape(weights, (rows, texts)) * of_row, (-1,))
 
 
 def _checked_weight(given: float | None, backbone: keras.Model, freeze_backbone: bool) -> float:
@@ -176,10 +200,3 @@ def _checked_weight(given: float | None, backbone: keras.Model, freeze_backbone:
             f"lm_loss_weight=0 or freeze_backbone=False. Received: lm_loss_weight={given!r}"
         )
     return float(given)
-
-
-def _replicas() -> int:
-    """Return by how much Keras has divided a loss that is summed over replicas."""
-    if keras.config.backend() != "tensorflow":
-        return 1
-    return tf.distribute.get_strategy().num_replicas_in_sync

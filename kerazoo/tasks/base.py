@@ -16,6 +16,7 @@ from kerazoo.conversion.report import LoadReport
 from kerazoo.conversion.source import CheckpointSource
 from kerazoo.data.row_order import RowOrder, row_count, steps_of_epoch
 from kerazoo.preprocessing.base import Preprocessor
+from kerazoo.tasks.divided_data import DividedData
 from kerazoo.tasks.finite_means import FiniteMeans
 from kerazoo.tasks.preset import load_task
 from kerazoo.tasks.raw_inputs import (
@@ -28,12 +29,13 @@ from kerazoo.tasks.raw_inputs import (
     text_columns,
 )
 from kerazoo.tasks.serving_signature import ServingSignature
+from kerazoo.tasks.whole_batch import WholeBatch
 
 # Keras puts its functional model into the bases of a model class, base by base, and fails where two
 # branches meet; so this class has no Keras base, and goes before one of KerasHub's.
 
 
-class Task(FiniteMeans):
+class Task(FiniteMeans, WholeBatch, DividedData):
     """What every task adds to KerasHub's: raw texts in `fit`, presets of any format, export.
 
     Used as `class TextClassifier(Task, keras_nlp.models.TextClassifier)`. One class serves every

@@ -26,8 +26,18 @@ def crf_loss(crf: Any, emissions: Tensor, tags: Tensor, weights: Tensor) -> Tens
     mask, emissions, tags = gathered_to_front(weights, emissions, tags)
     losses = crf.negative_log_likelihood(emissions, tags, mask)
     of_row = ops.max(weights, axis=1)
-    words = ops.sum(ops.cast(mask, "float32"), axis=1)
-    return ops.divide_no_nan(ops.sum(of_row * losses), ops.sum(of_row * words))
+    return ops.divide_no_nan(ops.sum(of_row * losses), crf_weight(weights))
+
+
+def crf_weight(weights: Tensor) -> Tensor:
+    """Return Σ w · words of the row, () float32, by which `crf_loss` divides.
+
+    Args:
+        weights: as for `crf_loss`.
+    """
+    weights = ops.cast(weights, "float32")
+    words = ops.sum(ops.cast(weights != 0, "float32"), axis=1)
+    return ops.sum(ops.max(weights, axis=1) * words)
 
 
 def decoded_rows(

@@ -144,7 +144,7 @@ class FineTuningTask(AuxiliaryLMLoss):
         elif not self.regression and not self._gives_probabilities:
             _check_takes_logits(loss)
         if metrics == "auto":
-            metrics = [self._default_metric()]
+            metrics = [self.default_metric()]
         keras.Model.compile(
             self,
             optimizer=default_optimizer(optimizer),
@@ -162,6 +162,12 @@ class FineTuningTask(AuxiliaryLMLoss):
                 f"Received: class_weight={class_weight!r}"
             )
         return weights_by_class(class_weight, self.labels)
+
+    def default_metric(self) -> keras.metrics.Metric:
+        """Return the metric that `compile` means by "auto"."""
+        if self.regression:
+            return keras.metrics.MeanAbsoluteError(name="mean_absolute_error")
+        return keras.metrics.SparseCategoricalAccuracy(name="accuracy")
 
     def no_rows(self) -> np.ndarray:
         """Return what `predict` gives for no texts."""
@@ -226,11 +232,6 @@ class FineTuningTask(AuxiliaryLMLoss):
         return keras.losses.SparseCategoricalCrossentropy(
             from_logits=not self._gives_probabilities, reduction="mean_with_sample_weight"
         )
-
-    def _default_metric(self) -> keras.metrics.Metric:
-        if self.regression:
-            return keras.metrics.MeanAbsoluteError(name="mean_absolute_error")
-        return keras.metrics.SparseCategoricalAccuracy(name="accuracy")
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments that all these tasks have."""

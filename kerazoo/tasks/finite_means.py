@@ -7,6 +7,7 @@ import keras
 from keras import ops
 
 from kerazoo.axes import Tensor
+from kerazoo.tasks.replicas import are_all_finite, results_of_all
 
 # It goes before a Keras model, whose methods it calls, hence Any.
 _ModelBase: Any = object
@@ -16,7 +17,7 @@ class FiniteMeans(_ModelBase):
     """Leaves a step out of all means if one of them would not be finite any more.
 
     So it is where the optimizer leaves such steps out; else the mean loss shows that something is
-    wrong.
+    wrong. Replicas leave a step out together.
     """
 
     def train_step(self, *arguments: Any) -> Any:
@@ -33,6 +34,8 @@ class FiniteMeans(_ModelBase):
         before = [known.get(id(variable), ops.zeros_like(variable)) for variable in variables]
         for variable, value in zip(variables, _if_finite(sums, before), strict=True):
             variable.assign(value)
+        if keras.backend.backend() == "tensorflow":
+            return results_of_all(self)
         return self.get_metrics_result()
 
     def _pure_train_step(self, state: tuple[Any, ...], data: Any) -> Any:
@@ -49,4 +52,6 @@ def _if_finite(sums: Sequence[Tensor], before: Sequence[Tensor]) -> list[Tensor]
     """Return the sums if all are finite, else those of before."""
     finite = [ops.all(ops.isfinite(ops.cast(value, "float32"))) for value in sums]
     are_finite = ops.all(ops.stack(finite))
+    if keras.backend.backend() == "tensorflow":
+        are_finite = are_all_finite(are_finite)
     return [ops.where(are_finite, *values) for values in zip(sums, before, strict=True)]

@@ -20,7 +20,7 @@ from kerazoo.tasks.compile_defaults import (
     default_optimizer,
     weighted_cross_entropy,
 )
-from kerazoo.tasks.crf_loss import crf_loss, decoded_rows
+from kerazoo.tasks.crf_loss import crf_loss, crf_weight, decoded_rows
 from kerazoo.tasks.crf_moves import illegal_tag_moves
 from kerazoo.tasks.label_names import label_names, weights_by_class
 from kerazoo.tasks.pooled_output import pooled_and_sequence_output, train_pooler
@@ -31,6 +31,8 @@ from kerazoo.tasks.tagged_columns import tagged_columns
 from kerazoo.tasks.tagged_training import TaggedTraining
 from kerazoo.tasks.token_classifier_signatures import token_classifier_signatures
 from kerazoo.tasks.word_tagger import WordTagger
+
+_CRF_LOSS = "crf_loss"
 
 
 @keras.saving.register_keras_serializable(package="kerazoo")
@@ -192,9 +194,16 @@ class TokenClassifier(TaggedTraining, keras_nlp.models.Task):
         if not training:
             # Here and not for the metrics, which on JAX see no weights.
             self._decoded = decoded_rows(self.crf, y_pred, y, mask)
-        loss = crf_loss(self.crf, y_pred, y, mask)
-        # Under `tf.distribute` Keras divides each loss by the number of replicas, here too.
-        return sum(map(self._aggregate_additional_loss, [loss, *self.losses]))
+        loss = self.loss_term(_CRF_LOSS, crf_loss(self.crf, y_pred, y, mask))
+        return sum(map(self._aggregate_additional_loss, self.losses), start=loss)
+
+    def loss_weights(self, x: Any, y: Any, sample_weight: Any = None) -> dict[str, Tensor]:
+        """Return what the means of the loss are divided by; see `WholeBatch`."""
+        weights = super().loss_weights(x, y, sample_weight)
+        if self.crf is None:
+            return weights
+        mask = x[PADDING_MASK] if sample_weight is None else sample_weight
+        return {**weights, _CRF_LOSS: crf_weight(mask)}
 
     def compute_metrics(
         self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None

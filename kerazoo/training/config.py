@@ -40,7 +40,9 @@ class FinetuneConfig(Settings):
 
     Args:
         epochs: int, passes over the training rows.
-        batch_size: int, rows of one step.
+        batch_size: int, rows of one step, on all devices together.
+        accumulate: int, parts of a batch that are computed one after the other, each in the memory
+            of one; the step is that of the whole batch.
         learning_rate: float, the highest rate of the schedule; None is 5e-5 where the whole model
             trains (Devlin et al. 2018, appendix A.3), 5e-4 with LoRA, 1e-3 where only the head
             trains.
@@ -91,6 +93,7 @@ class FinetuneConfig(Settings):
 
     epochs: int = 3
     batch_size: int = 32
+    accumulate: int = 1
     learning_rate: float | None = None
     sequence_length: int | None = None
     precision: str = "float32"
@@ -121,8 +124,9 @@ class FinetuneConfig(Settings):
     def __post_init__(self) -> None:
         """Check the values."""
         super().__post_init__()
-        for name in ("epochs", "batch_size", "validation_fraction", "keep_checkpoints"):
+        for name in ("epochs", "validation_fraction", "keep_checkpoints"):
             check_positive(name, getattr(self, name))
+        self.check_batch_size()
         for name in ("learning_rate", "sequence_length", "mask_selection_rate", "stride"):
             if getattr(self, name) is not None:
                 check_positive(name, getattr(self, name))

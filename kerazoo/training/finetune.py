@@ -1,6 +1,5 @@
 """Fine-tune a task from files to a folder with the model, its metrics and its settings."""
 
-import dataclasses
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,9 +12,14 @@ from kerazoo.training.config import FinetuneConfig
 from kerazoo.training.forms.base import Form
 from kerazoo.training.forms.registry import form_of
 from kerazoo.training.progress import SILENT, Progress
-from kerazoo.training.run_folder import TrainingResult, read_result, write_run
+from kerazoo.training.run_folder import (
+    TrainingResult,
+    read_result,
+    run_description,
+    write_run,
+)
+from kerazoo.training.settings import AUTO
 from kerazoo.training.tensorboard_logs import tensorboard_callbacks
-from kerazoo.training.unfinished_run import UnfinishedRun
 
 
 def finetune(
@@ -29,6 +33,8 @@ def finetune(
     *,
     resume: bool = False,
     tensorboard: str | None = None,
+    strategy: str = AUTO,
+    dry_run: bool = False,
 ) -> TrainingResult:
     """Fine-tune a checkpoint on labelled text, measure it, and write it to a new folder.
 
@@ -49,6 +55,8 @@ def finetune(
         progress: where to show how far the work is.
         resume: bool, go on with an unfinished run in the output folder, if there is one.
         tensorboard: a folder for TensorBoard's logs; None writes none.
+        strategy: the devices; see `kerazoo.training.distribution.from_name`.
+        dry_run: bool, compile the step for the devices and make one; nothing is written.
 
     Returns:
         The folder and the metrics.
@@ -61,32 +69,30 @@ def finetune(
         NonFiniteError: if a loss or a gradient is not a finite number.
         ValueError: if a file or the checkpoint is wrong; the message names file and line.
     """
-    from kerazoo.training.finetune_loop import train_epochs
+    from kerazoo.training.distributed_run import distributed_run
+    from kerazoo.training.finetune_loop import dry_epoch, train_epochs
 
     config = config or FinetuneConfig()
     form = form_of(task_name, config.strict, config.tag_scheme)
-    with UnfinishedRun.opened(output, resume, progress.say) as run:
-        callbacks = tensorboard_callbacks(tensorboard)
+    opened = distributed_run(strategy, output, resume, progress, dry_run)
+    with opened as (devices, run, progress):
+        callbacks = tensorboard_callbacks(tensorboard if devices.is_chief else None)
         read, skipped = _read_tables(form, train, validation, config, progress)
         form.check(*read, config)
         arguments = form.task_arguments(read[0], config)
         began = time.perf_counter()
         described = {"task": task_name, "preset": preset, "train": train, "validation": validation}
-        run.begin(
-            {
-                **described,
-                "backend": _backend(),
-                "rows": [table.fingerprint for table in read],
-                **dataclasses.asdict(config),
-            }
-        )
+        run.begin(run_description(described, [table.fingerprint for table in read], config))
         if run.is_complete:
             progress.say("The run is complete already.")
             return read_result(run.output)
         task = _load_task(task_name, preset, arguments, config, progress)
+        devices.prepare(task, config)
         tables = form.usable(read[0], task), form.usable(read[1], task)
         skipped += _say_skipped(tables, progress)
         truncated = _count_truncated(form, task, tables, progress)
+        if dry_run:
+            return TrainingResult(Path(output), dry_epoch(form, task, tables, config, progress))
         epochs = train_epochs(form, task, tables, run, config, callbacks, progress)
         metrics = {
             **described,
@@ -171,14 +177,6 @@ def _load_task(
         _check_lora_rank(config.lora_rank, task.backbone.config.hidden_dim)
         task.backbone.enable_lora(config.lora_rank)
     return task
-
-
-def _backend() -> str:
-    """Return which library computes."""
-    import keras
-
-    name: str = keras.config.backend()
-    return name
 
 
 def _check_lora_rank(rank: int, hidden_dim: int) -> None:

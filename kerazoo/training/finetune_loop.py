@@ -6,8 +6,10 @@ from typing import Any
 
 from kerazoo.data.row_order import RowOrder, steps_of_epoch
 from kerazoo.data.table import Table
+from kerazoo.tasks.fine_tuning_task import FineTuningTask
 from kerazoo.training.checkpoint_writer import RunPlan
 from kerazoo.training.config import FinetuneConfig
+from kerazoo.training.dry_run import one_step
 from kerazoo.training.fit_plan import FitPart
 from kerazoo.training.fit_progress import FitProgress
 from kerazoo.training.forms.base import Form
@@ -48,10 +50,7 @@ def train_epochs(
     size, seed = config.batch_size, config.seed
     steps = steps_of_epoch(train.count, size)
     total = config.epochs * steps
-    schedule = WarmupLinearDecay(config.peak_learning_rate, config.warmup_steps(total), total)
-    task.compile(
-        create_optimizer(schedule, config.weight_decay, config.clip_norm, config.on_non_finite)
-    )
+    _compile(task, total, config)
 
     def fit(part: FitPart, **options: Any) -> None:
         order = RowOrder(seed, part.first_step)
@@ -74,3 +73,43 @@ def train_epochs(
             callbacks,
             progress,
         )
+
+
+def dry_epoch(
+    form: Form,
+    task: Any,
+    tables: tuple[Table, Table],
+    config: FinetuneConfig,
+    progress: Progress = SILENT,
+) -> dict[str, Any]:
+    """Compile the step with XLA, train on one batch and measure another one.
+
+    Args:
+        form: see `train_epochs`.
+        task: see `train_epochs`; it is of no use afterwards.
+        tables: see `train_epochs`.
+        config: see `train_epochs`.
+        progress: is told what came of it.
+
+    Returns:
+        The results, and the seconds.
+    """
+    train, held_out = (form.fit_rows(table, task) for table in tables)
+    _compile(task, steps_of_epoch(train.count, config.batch_size), config, jit_compile=True)
+
+    def fit(**options: Any) -> None:
+        form.fit(task, train, held_out, config, shuffle=RowOrder(config.seed), **options)
+
+    return one_step(fit, progress)
+
+
+def _compile(task: Any, total_steps: int, config: FinetuneConfig, **options: Any) -> None:
+    """Give a task its loss, an optimizer, and metrics that leave out rows without weight."""
+    warmup = config.warmup_steps(total_steps)
+    schedule = WarmupLinearDecay(config.peak_learning_rate, warmup, total_steps)
+    optimizer = create_optimizer(
+        schedule, config.weight_decay, config.clip_norm, config.on_non_finite
+    )
+    if task.static_rows is not None and isinstance(task, FineTuningTask):
+        options |= {"metrics": None, "weighted_metrics": [task.default_metric()]}
+    task.compile(optimizer, **options)

@@ -64,7 +64,7 @@ class GuardedUpdate(_OptimizerBase):
 
     def apply(self, grads: Sequence[Any], trainable_variables: Any = None) -> None:
         """Update the variables unless a gradient is not finite; see `keras.Optimizer.apply`."""
-        if self.on_non_finite is None:
+        if self.on_non_finite is None and not _is_distributed():
             super().apply(grads, trainable_variables)
             return
         if not self.built:
@@ -73,6 +73,14 @@ class GuardedUpdate(_OptimizerBase):
             pairs = zip(grads, trainable_variables or self._trainable_variables, strict=True)
             grads = [grad for grad, _ in self._all_reduce_sum_gradients(pairs)]
         self._norm = _global_norm(grads)
+        if self.on_non_finite is None:
+            self._update_if(ops.convert_to_tensor(True), grads, trainable_variables)
+        else:
+            self._guarded(grads, trainable_variables)
+        self._norm = self._does_update = None
+
+    def _guarded(self, grads: Sequence[Any], trainable_variables: Any) -> None:
+        """Update unless the norm is not finite, and count."""
         step = self.iterations.value + 1
         is_finite = ops.isfinite(self._norm)
         does_update, is_named = is_finite, ops.logical_not(is_finite)
@@ -85,7 +93,6 @@ class GuardedUpdate(_OptimizerBase):
         self.iterations.assign(step)
         self.non_finite_step.assign(named)
         self.non_finite_steps.assign_add(ops.cast(ops.logical_not(is_finite), "int32"))
-        self._norm = self._does_update = None
 
     def _update_if(self, condition: Tensor, grads: Sequence[Any], variables: Any) -> None:
         """Call Keras's own `apply`, and undo or leave out what it does."""

@@ -1,6 +1,5 @@
 """Pre-train a BERT or a GPT from shards or raw text to a folder with the model and its metrics."""
 
-import dataclasses
 import math
 import time
 from collections.abc import Sequence
@@ -13,15 +12,21 @@ from kerazoo.conversion.source import open_checkpoint
 from kerazoo.data.prepare_settings import PrepareSettings
 from kerazoo.data.row_source import RowSource
 from kerazoo.training.counted import counted
+from kerazoo.training.distributed_run import distributed_run
 from kerazoo.training.mask_settings import mask_settings
 from kerazoo.training.pretrain_config import PretrainConfig
 from kerazoo.training.pretrain_data import PretrainData
-from kerazoo.training.pretrain_loop import train_steps
+from kerazoo.training.pretrain_loop import dry_steps, train_steps
 from kerazoo.training.pretrain_task import family_of_size, load_task, new_task
 from kerazoo.training.progress import SILENT, Progress
-from kerazoo.training.run_folder import TrainingResult, read_result, write_run
+from kerazoo.training.run_folder import (
+    TrainingResult,
+    read_result,
+    run_description,
+    write_run,
+)
+from kerazoo.training.settings import AUTO
 from kerazoo.training.tensorboard_logs import tensorboard_callbacks
-from kerazoo.training.unfinished_run import UnfinishedRun
 
 _SPEED = "tokens_per_second"
 _NOT_MEASURES = ("step", "seconds", _SPEED, "waiting_share")
@@ -40,6 +45,8 @@ def pretrain(
     tensorboard: str | None = None,
     resume: bool = False,
     progress: Progress = SILENT,
+    strategy: str = AUTO,
+    dry_run: bool = False,
 ) -> TrainingResult:
     """Train a model to fill in masked words (and say whether texts follow), or to go on with texts.
 
@@ -62,6 +69,8 @@ def pretrain(
         tensorboard: a folder for TensorBoard's logs; None writes none.
         resume: bool, go on with an unfinished run in the output folder, if there is one.
         progress: where to show how far the work is.
+        strategy: the devices; see `kerazoo.training.distribution.from_name`.
+        dry_run: bool, compile the step for the devices and make one; nothing is written.
 
     Returns:
         The folder and the metrics.
@@ -76,8 +85,9 @@ def pretrain(
     """
     config = config or PretrainConfig()
     _check_beginning(preset, size)
-    with UnfinishedRun.opened(output, resume, progress.say) as run:
-        callbacks = tensorboard_callbacks(tensorboard)
+    opened = distributed_run(strategy, output, resume, progress, dry_run)
+    with opened as (devices, run, progress):
+        callbacks = tensorboard_callbacks(tensorboard if devices.is_chief else None)
         source = PretrainData.open(data)
         source.check_settings(config)
         own = None if validation is None else PretrainData.open(validation)
@@ -87,24 +97,16 @@ def pretrain(
         settings = source.row_settings(_is_causal(preset, size), config, longest)
         config = mask_settings(settings, config)
         rows, measured = _open_rows(source, own, tokenizer, settings, config, progress)
-        described = {
-            "preset": preset,
-            "size": size,
-            "data": list(source.paths),
-            "validation": validation,
-        }
-        run.begin(
-            {
-                **described,
-                "backend": keras.config.backend(),
-                "rows": rows.fingerprint,
-                **dataclasses.asdict(config),
-            }
-        )
+        described = {"preset": preset, "size": size, "data": list(source.paths)}
+        described["validation"] = validation
+        run.begin(run_description(described, rows.fingerprint, config))
         if run.is_complete:
             progress.say("The run is complete already.")
             return read_result(run.output)
         task = _make_task(preset, size, settings, tokenizer, config, progress)
+        devices.prepare(task, config)
+        if dry_run:
+            return TrainingResult(Path(output), dry_steps(task, rows, measured, config, progress))
         what = (task, rows, measured, run, config, callbacks, progress)
         history = train_steps(*what, evaluate_first=preset is not None)
         metrics = {

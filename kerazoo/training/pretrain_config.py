@@ -18,7 +18,9 @@ class PretrainConfig(Settings):
     Args:
         steps: int, batches to train on; None is `epochs`.
         epochs: float, passes over the training rows; None is 1 unless `steps` is given.
-        batch_size: int, rows of one step.
+        batch_size: int, rows of one step, on all devices together.
+        accumulate: int, parts of a batch that are computed one after the other, each in the memory
+            of one; the step is that of the whole batch.
         learning_rate: float, the highest rate of the schedule (Devlin et al. 2018, appendix A.2).
         weight_decay: float, decoupled weight decay (Loshchilov & Hutter 2017); biases and layer
             norms are left out.
@@ -57,6 +59,7 @@ class PretrainConfig(Settings):
     steps: int | None = None
     epochs: float | None = None
     batch_size: int = 64
+    accumulate: int = 1
     learning_rate: float = 1e-4
     weight_decay: float = 0.01
     warmup: float = 0.1
@@ -125,7 +128,8 @@ class PretrainConfig(Settings):
 
     def _check_numbers(self) -> None:
         """Check the ranges."""
-        positive = ("batch_size", "learning_rate", "validation_rows", "evaluate_every")
+        self.check_batch_size()
+        positive = ("learning_rate", "validation_rows", "evaluate_every")
         for name in (*positive, "keep_checkpoints"):
             check_positive(name, getattr(self, name))
         optional = ("steps", "epochs", "sequence_length", "max_sequence_length")

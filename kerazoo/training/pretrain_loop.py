@@ -7,6 +7,7 @@ from kerazoo.data.objectives import GPT
 from kerazoo.data.row_source import RowSource
 from kerazoo.data.shuffled_rows import rows_of_batch
 from kerazoo.training.checkpoint_writer import RunPlan
+from kerazoo.training.dry_run import one_step
 from kerazoo.training.fit_plan import FitPart
 from kerazoo.training.optimizer import create_optimizer
 from kerazoo.training.pretrain_config import PretrainConfig
@@ -78,14 +79,49 @@ def train_steps(
         )
 
 
-def _compile(task: Any, total_steps: int, config: PretrainConfig) -> None:
+def dry_steps(
+    task: Any,
+    rows: RowSource,
+    measured: RowSource | None,
+    config: PretrainConfig,
+    progress: Progress = SILENT,
+) -> dict[str, Any]:
+    """Compile the step with XLA, train on one batch and measure another one.
+
+    Args:
+        task: see `train_steps`; it is of no use afterwards.
+        rows: see `train_steps`.
+        measured: see `train_steps`.
+        config: see `train_steps`.
+        progress: is told what came of it.
+
+    Returns:
+        See `one_step`.
+    """
+    _compile(task, config.total_steps(rows.training_rows), config, jit_compile=True)
+    size = config.batch_size
+    dataset = _inputs(task, rows).training_dataset(rows, size, config.seed)
+    validation = None
+    if measured is not None:
+        validation = _inputs(task, measured).validation_dataset(measured, size)
+
+    def fit(**options: Any) -> None:
+        if validation is None:
+            options.pop("validation_steps")
+        task.fit(dataset, validation_data=validation, **options)
+
+    with task.without_preprocessor():
+        return one_step(fit, progress)
+
+
+def _compile(task: Any, total_steps: int, config: PretrainConfig, **options: Any) -> None:
     """Give a task its loss and an optimizer."""
     warmup = config.warmup_steps(total_steps)
     schedule = WarmupLinearDecay(config.learning_rate, warmup, total_steps)
     optimizer = create_optimizer(
         schedule, config.weight_decay, config.clip_norm, config.on_non_finite
     )
-    task.compile(optimizer)
+    task.compile(optimizer, **options)
 
 
 def _inputs(task: Any, rows: RowSource) -> PretrainInputs:

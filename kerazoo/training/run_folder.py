@@ -28,6 +28,20 @@ class TrainingResult:
     metrics: dict[str, Any]
 
 
+def run_description(described: dict[str, Any], rows: Any, config: Settings) -> dict[str, Any]:
+    """Return all that decides what a run does; see `UnfinishedRun.begin`.
+
+    Args:
+        described: what the run was called with.
+        rows: fingerprints of the rows.
+        config: the settings.
+    """
+    import keras
+
+    backend = keras.config.backend()
+    return {**described, "backend": backend, "rows": rows, **dataclasses.asdict(config)}
+
+
 def read_result(folder: Path) -> TrainingResult:
     """Return what a complete run gave.
 

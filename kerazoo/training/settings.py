@@ -7,10 +7,20 @@ import math
 from pathlib import Path
 from typing import Any, Self
 
+from kerazoo.checks import check_divisible, check_positive
+
 PRECISIONS = ("float32", "mixed_bfloat16")
 STOP = "stop"
 SKIP = "skip"
 ON_NON_FINITE = (STOP, SKIP)
+AUTO = "auto"
+NO_STRATEGY = "none"
+MIRRORED = "mirrored"
+TPU = "tpu"
+MULTI_WORKER = "multi_worker"
+DATA_PARALLEL = "data_parallel"
+MODEL_PARALLEL = "model_parallel"
+STRATEGIES = (AUTO, NO_STRATEGY, MIRRORED, TPU, MULTI_WORKER, DATA_PARALLEL, MODEL_PARALLEL)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,8 +34,10 @@ class Settings:
         ValueError: if a value is not of its field's type.
     """
 
-    # No annotation: a field of the subclass.
+    # No annotations: fields of the subclass.
     warmup = 0.0
+    batch_size = 1
+    accumulate = 1
 
     def __post_init__(self) -> None:
         """Check the types."""
@@ -37,6 +49,12 @@ class Settings:
         value = getattr(self, name)
         if value is not None and value < 0:
             raise ValueError(f"`{name}` must not be negative. Received: {name}={value!r}")
+
+    def check_batch_size(self) -> None:
+        """Raise ValueError if a batch has no rows, or cannot be computed in as many parts."""
+        check_positive("batch_size", self.batch_size)
+        check_positive("accumulate", self.accumulate)
+        check_divisible("batch_size", self.batch_size, "accumulate", self.accumulate)
 
     def warmup_steps(self, total_steps: int) -> int:
         """Return how many of `total_steps` steps the rate rises."""

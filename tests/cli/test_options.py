@@ -13,6 +13,7 @@ from kerazoo.cli.options import (
     quiet_option,
     settings_from,
     settings_options,
+    strategy_options,
 )
 from kerazoo.training.config import UNUSED_SETTINGS, FinetuneConfig
 
@@ -87,3 +88,17 @@ def test_an_empty_output_is_not_this_folder():
     refused = CliRunner().invoke(show, ["--output", " "])
     assert refused.exit_code == 2
     assert "The path is empty; name what to create. Received: ' '" in refused.output
+
+
+def test_devices_are_chosen_by_name():
+    @click.command()
+    @strategy_options
+    def command(strategy, dry_run):
+        print(strategy, dry_run)
+
+    assert CliRunner().invoke(command, []).output == "auto False\n"
+    given = ["--strategy", "data_parallel", "--dry-run"]
+    assert CliRunner().invoke(command, given).output == "data_parallel True\n"
+    wrong = CliRunner().invoke(command, ["--strategy", "sharded"])
+    assert wrong.exit_code == 2
+    assert "multi_worker" in wrong.output

@@ -49,3 +49,10 @@ def test_the_row_length_keeps_to_the_checkpoints_limit():
     assert FinetuneConfig(sequence_length=300).row_length(512) == 300
     with pytest.raises(ValueError, match="reads at most 11 tokens .* sequence_length=12"):
         FinetuneConfig(sequence_length=12).row_length(11)
+
+
+@pytest.mark.parametrize(("batch_size", "accumulate"), [(32, 0), (30, 4)])
+def test_a_batch_comes_out_even_in_its_parts(batch_size, accumulate):
+    with pytest.raises(ValueError, match=f"accumulate={accumulate}"):
+        FinetuneConfig(batch_size=batch_size, accumulate=accumulate)
+    assert FinetuneConfig(batch_size=batch_size, accumulate=2).accumulate == 2

@@ -86,7 +86,7 @@ def file_of(tmp_path_factory):
 def train(preset_of, file_of, monkeypatch):
     """A function that fine-tunes and returns all variables and the history."""
 
-    def into(output, task_name=TEXTS, **settings):
+    def into(output, task_name=TEXTS, strategy="none", **settings):
         kept = {}
         load = module._load_task
 
@@ -99,7 +99,8 @@ def train(preset_of, file_of, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(module, "_load_task", remembered)
             files = (file_of(task_name),) * 2
-            result = finetune(task_name, preset_of(task_name), *files, output, config, resume=True)
+            arguments = (task_name, preset_of(task_name), *files, output, config)
+            result = finetune(*arguments, resume=True, strategy=strategy)
         task = kept.get("task")
         state = [] if task is None else [*task.variables, *task.optimizer.variables]
         values = {f"{i} {v.name}": keras.ops.convert_to_numpy(v) for i, v in enumerate(state)}
@@ -141,6 +142,24 @@ def test_an_interrupted_run_reaches_the_same_weights(train, task_name, monkeypat
     assert ".unfinished" not in left
     lines = (parts / "history.jsonl").read_text().splitlines()
     assert [json.loads(line)["step"] for line in lines] == steps
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(keras.config.backend() != "jax", reason="of JAX")
+@pytest.mark.parametrize(("strategy", "accumulate"), [("data_parallel", 1), ("model_parallel", 2)])
+def test_an_interrupted_run_of_two_devices_reaches_the_same_weights(
+    train, strategy, accumulate, monkeypatch, tmp_path
+):
+    settings = {"strategy": strategy, "batch_size": 4, "accumulate": accumulate, "epochs": 1}
+    values, epochs = train(tmp_path / "whole", **settings)
+    parts = tmp_path / "parts"
+    with monkeypatch.context() as patch, pytest.raises(RuntimeError):
+        at_step(patch, 4, fail)
+        train(parts, **settings)
+    values_of_parts, epochs_of_parts = train(parts, **settings)
+    assert epochs_of_parts == epochs
+    for name, value in values.items():
+        np.testing.assert_array_equal(value, values_of_parts[name], err_msg=name)
 
 
 @pytest.mark.tensorflow

@@ -1,0 +1,195 @@
+"""Batches that are divided among the replicas of a strategy of TensorFlow, or devices of JAX."""
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import keras
+import tensorflow as tf
+from keras import tree
+
+from kerazoo.tasks.static_batches import static_batches
+
+# It goes before a model of KerasHub, whose methods it calls, hence Any.
+_ModelBase: Any = object
+
+
+class DividedData(_ModelBase):
+    """Gives each replica its rows of each batch, in order; see `divided`.
+
+    Keras leaves it to the strategy, which keeps to the rows of a batch only where it finds out
+    their number, and gives a replica without rows some of another width.
+
+    Attributes:
+        static_rows: int, rows that every batch gets in training and evaluation, as on a TPU; None
+            leaves them as they are. See `static_batches`.
+    """
+
+    static_rows: int | None = None
+
+    def fit(
+        self, x: Any = None, *, validation_data: Any = None, class_weight: Any = None, **kwargs: Any
+    ) -> keras.callbacks.History:
+        """Train; see `keras.Model.fit`."""
+        strategy = self._dividing_strategy(x)
+        if strategy is None and self.static_rows is None:
+            with self._divided_on_jax():
+                return super().fit(
+                    x=x, validation_data=validation_data, class_weight=class_weight, **kwargs
+                )
+        if isinstance(validation_data, tf.data.Dataset):
+            validation_data = self._measured(validation_data, strategy)
+        kwargs.pop("validation_split", None)
+        x = self._measured(x, strategy, class_weight)
+        return keras.Model.fit(self, x, validation_data=validation_data, **kwargs)
+
+    def evaluate(self, x: Any = None, **kwargs: Any) -> Any:
+        """Measure; see `keras.Model.evaluate`."""
+        strategy = self._dividing_strategy(x)
+        is_of_fit = "_use_cached_eval_dataset" in kwargs  # which has prepared the rows
+        if is_of_fit or (strategy is None and self.static_rows is None):
+            with self._divided_on_jax():
+                return super().evaluate(x=x, **kwargs)
+        return keras.Model.evaluate(self, self._measured(x, strategy), **kwargs)
+
+    def predict(self, x: Any = None, **kwargs: Any) -> Any:
+        """Compute outputs; see `keras.Model.predict`."""
+        strategy = self._dividing_strategy(x)
+        if strategy is None:
+            with self._divided_on_jax():
+                return super().predict(x=x, **kwargs)
+        return keras.Model.predict(self, divided(self._prepared(x), strategy), **kwargs)
+
+    def _maybe_symbolic_build(self, iterator: Any = None, data_batch: Any = None) -> None:
+        """Build from the rows of the first replica; Keras adds up those of all, of any number."""
+        strategy = getattr(self, "distribute_strategy", None)
+        if iterator is not None and strategy is not None and strategy.num_replicas_in_sync > 1:
+            _, _, batches = next(iter(iterator))
+            data_batch = tree.map_structure(
+                lambda values: _any_rows(strategy.experimental_local_results(values)[0]),
+                next(batches),
+            )
+            iterator = None
+        super()._maybe_symbolic_build(iterator, data_batch)
+
+    def _dividing_strategy(self, x: Any) -> Any:
+        """Return the strategy that divides a dataset; None if there is none to do so."""
+        strategy = getattr(self, "distribute_strategy", None)
+        is_divided = strategy is not None and strategy.num_replicas_in_sync > 1
+        return strategy if is_divided and isinstance(x, tf.data.Dataset) else None
+
+    def _divided_on_jax(self) -> AbstractContextManager[None]:
+        if keras.distribution.distribution() is None or keras.config.backend() != "jax":
+            return nullcontext()
+        from kerazoo.tasks.rows_on_jax import whole_batches
+
+        return whole_batches()
+
+    def _measured(self, data: Any, strategy: Any, class_weight: Any = None) -> Any:
+        """Return preprocessed rows with targets as the devices get them."""
+        data = self._prepared(data)
+        if class_weight is not None:
+            data = data.map(_weighing(class_weight), tf.data.AUTOTUNE)
+        if self.static_rows is not None:
+            data = static_batches(data, self.static_rows)
+        if strategy is None:
+            return data.prefetch(tf.data.AUTOTUNE)
+        self._check_options(strategy)
+        return divided(data, strategy)
+
+    def _prepared(self, data: tf.data.Dataset) -> tf.data.Dataset:
+        return data.map(self.preprocess_samples, num_parallel_calls=tf.data.AUTOTUNE)
+
+    def _check_options(self, strategy: Any) -> None:
+        """Raise ValueError for what Keras cannot do with several replicas."""
+        received = f"Received: {type(strategy).__name__} with {strategy.num_replicas_in_sync}"
+        if self.steps_per_execution > 1:
+            raise ValueError(
+                "Several steps at a time give wrong sums, or fail, on several replicas; compile "
+                f"with steps_per_execution=1. {received} replicas, "
+                f"steps_per_execution={self.steps_per_execution}"
+            )
+        if self.jit_compile and not isinstance(strategy, tf.distribute.TPUStrategy):
+            raise ValueError(
+                "XLA cannot compile a step of several replicas, which add their gradients up; "
+                f"compile with jit_compile=False. {received} replicas, jit_compile=True"
+            )
+        optimizer: Any = getattr(self, "optimizer", None)
+        if getattr(optimizer, "gradient_accumulation_steps", None):
+            raise ValueError(
+                "Keras's optimizers cannot accumulate gradients on several replicas; call "
+                f"`task.accumulate(…)`, which divides each batch. {received} replicas, "
+                f"gradient_accumulation_steps={optimizer.gradient_accumulation_steps}"
+            )
+        if isinstance(optimizer, keras.optimizers.LossScaleOptimizer):
+            raise ValueError(
+                "Replicas of a loss-scaling optimizer may disagree about a step, and wait for each "
+                f"other for ever; use mixed_bfloat16, which scales none. {received} replicas and "
+                "mixed_float16"
+            )
+
+
+def divided(data: tf.data.Dataset, strategy: Any) -> Any:
+    """Divide each batch into as many runs of rows as there are replicas.
+
+    The first replicas have a row more where the rows do not come out even, and the last ones may
+    have none: all then have as many batches, of the same widths, and their rows one after the other
+    are the batch.
+
+    Args:
+        data: batches, in any nest of tensors, (rows, …).
+        strategy: one of TensorFlow's.
+
+    Returns:
+        A `tf.distribute.DistributedDataset`. On several machines each reads all batches and takes
+        its rows.
+    """
+    replicas = strategy.num_replicas_in_sync
+
+    def of_machine(context: tf.distribute.InputContext) -> tf.data.Dataset:
+        here = replicas // context.num_input_pipelines
+        first = context.input_pipeline_id * here
+
+        def parts(*batch: Any) -> tf.data.Dataset:
+            numbers = tf.data.Dataset.range(first, first + here)
+            return numbers.map(lambda number: _rows_of(batch, number, replicas))
+
+        return data.flat_map(parts).prefetch(2 * here)
+
+    with tf.device("CPU:0"):
+        divided_data = strategy.distribute_datasets_from_function(of_machine)
+    # Keras counts steps by it; TensorFlow's own would be the number of parts.
+    divided_data._cardinality = data.cardinality().numpy()
+    return divided_data
+
+
+def _rows_of(batch: Any, number: tf.Tensor, parts: int) -> Any:
+    """Return a part of a batch; of a dataset's element, which is unpacked if it is a tuple."""
+    known = tf.nest.flatten(batch)[0].shape[0]
+    rows = tf.shape(tf.nest.flatten(batch)[0], out_type=tf.int64)[0]
+    begin, end = -(-number * rows // parts), -(-(number + 1) * rows // parts)
+    size = known // parts if known and known % parts == 0 else None
+
+    def part(values: tf.Tensor) -> tf.Tensor:
+        return tf.ensure_shape(values[begin:end], (size, *values.shape[1:]))
+
+    taken = tree.map_structure(part, batch, none_is_leaf=False)
+    return taken if len(batch) > 1 else taken[0]
+
+
+def _weighing(class_weight: dict[int, float]) -> Any:
+    """Return what gives rows the weights of their classes."""
+    weights = tf.constant([class_weight.get(n, 1.0) for n in range(max(class_weight) + 1)])
+
+    def weigh(x: Any, y: Any, sample_weight: Any = None) -> Any:
+        if sample_weight is not None:
+            raise ValueError(
+                "Rows have weights of their own or those of their classes, not both. "
+                f"Received: class_weight={class_weight!r} and sample_weight"
+            )
+        return x, y, tf.gather(weights, tf.cast(y, tf.int32))
+
+    return weigh
+
+
+def _any_rows(values: tf.Tensor) -> tf.TensorSpec:
+    return tf.TensorSpec((None, *values.shape[1:]), values.dtype)

@@ -1,0 +1,96 @@
+import keras
+import pytest
+
+from kerazoo.training import distribution
+from kerazoo.training.distribution import from_name
+
+BACKEND = keras.config.backend()
+
+
+def test_none_is_one_device():
+    devices = from_name("none")
+    assert (devices.name, devices.engine, devices.is_chief) == ("none", None, True)
+    with devices.scope():
+        assert keras.distribution.distribution() is None
+
+
+def test_auto_takes_one_device_where_there_are_no_accelerators(monkeypatch):
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    assert from_name("auto").name == "none"
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(ValueError, match="`strategy` must be one of 'auto', 'none'.*'sharded'"):
+        from_name("sharded")
+
+
+@pytest.mark.parametrize(
+    ("name", "backend"),
+    [
+        ("mirrored", "tensorflow"),
+        ("tpu", "tensorflow"),
+        ("multi_worker", "tensorflow"),
+        ("data_parallel", "jax"),
+        ("model_parallel", "jax"),
+    ],
+)
+def test_a_strategy_of_another_backend_is_refused(name, backend):
+    if backend == BACKEND:
+        pytest.skip("It is of this backend.")
+    with pytest.raises(ValueError, match=f"{name} is one of {backend}; .*choose none.*Received"):
+        from_name(name)
+
+
+@pytest.mark.tensorflow
+def test_mirrored_takes_all_logical_devices_once(mirrored_strategy):
+    import tensorflow as tf
+
+    devices = from_name("mirrored")
+    assert devices.description == "MirroredStrategy on 2 devices"
+    with devices.scope():
+        assert tf.distribute.get_strategy() is mirrored_strategy
+    assert from_name("mirrored") is devices
+
+
+@pytest.mark.tensorflow
+def test_mirrored_needs_several_devices(monkeypatch):
+    import tensorflow as tf
+
+    cpu = tf.config.list_logical_devices("CPU")[:1]
+    monkeypatch.setattr(
+        tf.config, "list_logical_devices", lambda kind: cpu if kind == "CPU" else []
+    )
+    with pytest.raises(ValueError, match="this machine has one; choose none. Received"):
+        distribution._mirrored.__wrapped__()
+
+
+@pytest.mark.tensorflow
+def test_several_hosts_need_tf_config(monkeypatch):
+    for config in ("", "{", "[]", '{"cluster": {"worker": ["localhost:1"]}}'):
+        monkeypatch.setenv("TF_CONFIG", config)
+        with pytest.raises(ValueError, match="find each other by TF_CONFIG"):
+            from_name("multi_worker")
+
+
+@pytest.mark.tensorflow
+@pytest.mark.slow
+def test_a_tpu_that_is_not_there_is_an_error_in_a_sentence(monkeypatch):
+    monkeypatch.setenv("TPU_NAME", "")
+    with pytest.raises(ValueError, match="There is no TPU that answers"):
+        from_name("tpu")
+
+
+@pytest.mark.skipif(BACKEND != "jax", reason="of JAX")
+def test_data_parallel_takes_all_devices():
+    devices = from_name("data_parallel")
+    assert devices.description == "DataParallel on 2 devices"
+    with devices.scope():
+        assert keras.distribution.distribution() is devices.engine
+    assert keras.distribution.distribution() is None
+
+
+@pytest.mark.skipif(BACKEND != "jax", reason="of JAX")
+def test_model_parallel_is_of_one_machine(monkeypatch):
+    monkeypatch.setattr(distribution, "_jax_process", lambda: (0, 3))
+    with pytest.raises(ValueError, match="with 3 processes"):
+        from_name("model_parallel")
