@@ -13,18 +13,16 @@ WIDTH = 8
 TOKENS = 31
 
 
-def _bert(dropout=0.0):
+def _bert(**overrides):
     keras.utils.set_random_seed(7)
+    size = {"num_layers": 1, "num_heads": 2, "hidden_dim": 12, "intermediate_dim": 14}
     return kerazoo.BertBackbone(
         vocabulary_size=TOKENS,
-        num_layers=1,
-        num_heads=2,
-        hidden_dim=12,
-        intermediate_dim=14,
         max_sequence_length=WIDTH,
-        dropout=dropout,
-        attention_dropout=dropout,
+        dropout=0.0,
+        attention_dropout=0.0,
         initializer_range=0.3,
+        **(size | overrides),
     )
 
 
@@ -46,17 +44,12 @@ def _masks(rows, random):
     return positions, random.integers(5, TOKENS, (rows, 3)).astype("int32"), slots
 
 
-def classes(rows, random, dropout=0.0):
+def classes(rows, random):
     """Labels with weights of classes."""
-    task = kerazoo.TextClassifier(_bert(dropout), num_classes=3, dropout=dropout)
+    task = kerazoo.TextClassifier(_bert(), num_classes=3, dropout=0.0)
     y = random.integers(0, 3, rows).astype("int32")
     weights = np.array([0.2, 1.7, 3.0], "float32")[y]
     return task, _features(rows, random), y, weights
-
-
-def classes_with_dropout(rows, random):
-    """The same with dropout."""
-    return classes(rows, random, dropout=0.3)
 
 
 def plain_classes(rows, random):

@@ -145,11 +145,15 @@ def test_an_interrupted_run_reaches_the_same_weights(train, task_name, monkeypat
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(keras.config.backend() != "jax", reason="of JAX")
-@pytest.mark.parametrize(("strategy", "accumulate"), [("data_parallel", 1), ("model_parallel", 2)])
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    ("strategy", "accumulate"), [("mirrored", 1), ("data_parallel", 1), ("model_parallel", 2)]
+)
 def test_an_interrupted_run_of_two_devices_reaches_the_same_weights(
     train, strategy, accumulate, monkeypatch, tmp_path
 ):
+    if (strategy == "mirrored") != (keras.config.backend() == "tensorflow"):
+        pytest.skip("It is of another backend.")
     settings = {"strategy": strategy, "batch_size": 4, "accumulate": accumulate, "epochs": 1}
     values, epochs = train(tmp_path / "whole", **settings)
     parts = tmp_path / "parts"
@@ -157,7 +161,8 @@ def test_an_interrupted_run_of_two_devices_reaches_the_same_weights(
         at_step(patch, 4, fail)
         train(parts, **settings)
     values_of_parts, epochs_of_parts = train(parts, **settings)
-    assert epochs_of_parts == epochs
+    # What two replicas have added up is divided among them again, in another way.
+    assert epochs_of_parts == [pytest.approx(epoch, rel=1e-6) for epoch in epochs]
     for name, value in values.items():
         np.testing.assert_array_equal(value, values_of_parts[name], err_msg=name)
 

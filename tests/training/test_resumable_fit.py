@@ -8,7 +8,6 @@ from pathlib import Path
 import keras
 import numpy as np
 import pytest
-from batches_of_tasks import classes_with_dropout, ready
 from interruptions import at_step, fail
 
 from kerazoo.data.row_order import RowOrder
@@ -73,37 +72,6 @@ def test_batches_that_were_done_are_not_read_again(small_weights, monkeypatch, t
     for a, b in zip(small_weights, fit_small(tmp_path / "out"), strict=True):
         np.testing.assert_array_equal(a, b)
     assert steps == [7, 8]
-
-
-@pytest.mark.tensorflow
-@pytest.mark.slow
-@pytest.mark.compiled
-def test_two_replicas_go_on_where_they_were(mirrored_strategy, monkeypatch, tmp_path):
-    def weights_of(output):
-        task, x, y, weights = ready(classes_with_dropout, 9)
-        task.compile(create_optimizer(0.1, on_non_finite="stop"))
-        run = UnfinishedRun(output, resume=True)
-        run.begin({})
-
-        def fit(part, **options):
-            order = RowOrder(3, part.first_step)
-            task.fit(x, y, sample_weight=weights, batch_size=4, shuffle=order, **options)
-
-        resumable_fit(
-            *(task, fit, run, RunPlan(6, 3, 2, 2)),
-            lambda step, said: FitProgress(SILENT, 3, 2, step, said),
-            rows_of_batch=str,
-        )
-        return task.get_weights()
-
-    with mirrored_strategy.scope():
-        whole = weights_of(tmp_path / "whole")
-        with monkeypatch.context() as patch, pytest.raises(RuntimeError):
-            at_step(patch, 5, fail)
-            weights_of(tmp_path / "parts")
-        parts = weights_of(tmp_path / "parts")
-    for a, b in zip(whole, parts, strict=True):
-        np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.tensorflow
