@@ -206,7 +206,8 @@ def _no_checkpoint(folder: Path) -> str:
     shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
     found = f"It holds: {shown}." if names else "It is empty."
     hint = ""
-    if "saved_model.pb" in names:
+    versions = [".", *filter(str.isdigit, names)]
+    if any((folder / version / "saved_model.pb").is_file() for version in versions):
         hint = " It is an exported SavedModel: give the preset that it was exported from."
     return (
         f"{folder} is no checkpoint. {found}{hint} Expected a kerazoo preset or a Hugging Face "

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from kerazoo.training.distribution import Distribution, from_name
 from kerazoo.training.dry_run import dry_run_of
 from kerazoo.training.progress import SILENT, Progress
-from kerazoo.training.settings import AUTO, NO_STRATEGY
+from kerazoo.training.settings import NO_STRATEGY
 from kerazoo.training.unfinished_run import UnfinishedRun
 
 
@@ -52,7 +52,7 @@ def distributed_run(
             f"Received: resume=True with {devices.description}"
         )
     progress = progress if devices.is_chief else SILENT
-    if strategy == AUTO or devices.name != NO_STRATEGY:
+    if devices.name != NO_STRATEGY:
         progress.say(f"Training on {devices.description}.")
     with _folder(devices.is_chief and not dry, output) as folder:
         with UnfinishedRun.opened(folder, resume, progress.say) as run, devices.scope():

@@ -120,12 +120,14 @@ def test_a_file(tmp_path):
         ([], "It is empty"),
         (["notes.txt"], "It holds: notes.txt"),
         (["saved_model.pb", "variables"], "exported SavedModel: give the preset"),
+        (["2/saved_model.pb"], "exported SavedModel: give the preset"),
         ([f"{letter}.txt" for letter in "abcdefgh"], "a.txt, .*f.txt, …"),
         (["config.json"], "It holds: config.json"),
     ],
 )
 def test_a_folder_that_is_no_checkpoint(tmp_path, names, found):
     for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("{}")
     with pytest.raises(ValueError, match=f"is no checkpoint.*{found}.*Expected") as error:
         detect_format(tmp_path)
