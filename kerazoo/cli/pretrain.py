@@ -14,7 +14,7 @@ from kerazoo.cli.options import (
 )
 from kerazoo.cli.settings_options import OptionTable, options_of, settings_of
 from kerazoo.data.objectives import OBJECTIVES
-from kerazoo.data.prepare_settings import MASKINGS, SEGMENTERS
+from kerazoo.data.prepare_settings import MASKINGS, PACKINGS, SEGMENTERS
 from kerazoo.training.pretrain_config import NGRAM_UNITS, PretrainConfig
 from kerazoo.training.settings import PRECISIONS
 
@@ -45,6 +45,10 @@ _SETTINGS: OptionTable = {
     "segmenter": (
         click.Choice(SEGMENTERS),
         "Chinese words of raw text. [default: each Han character is a word]",
+    ),
+    "packing": (
+        click.Choice(PACKINGS),
+        "Texts of raw text that share a row and do not see each other. [default: all are joined]",
     ),
     "max_sequence_length": (int, "Positions of a new model. [default: the length of the rows]"),
     "validation_fraction": (float, "Share of rows held out if there is no --validation."),

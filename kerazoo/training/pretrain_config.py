@@ -5,7 +5,7 @@ import math
 
 from kerazoo.checks import check_one_of, check_positive, check_rate
 from kerazoo.data.objectives import OBJECTIVES
-from kerazoo.data.prepare_settings import MASKINGS, SEGMENTERS
+from kerazoo.data.prepare_settings import MASKINGS, PACKINGS, SEGMENTERS
 from kerazoo.training.settings import ON_NON_FINITE, PRECISIONS, STOP, Settings
 
 NGRAM_UNITS = ("word", "token")
@@ -38,6 +38,8 @@ class PretrainConfig(Settings):
             that is less. Shards have theirs.
         segmenter: "none", "jieba" or "ltp": how raw Chinese text is cut into words to mask; None
             makes every Han character a word. Shards have theirs.
+        packing: "documents" or "lines", for raw text: each of them is a text of its own, several of
+            which stand in a row and do not see each other; None joins them. Shards have theirs.
         max_sequence_length: int, positions of a new model; None is the length of the rows, as
             positions beyond it would stay untrained.
         validation_fraction: float, share of the rows that is held out if there is no validation
@@ -72,6 +74,7 @@ class PretrainConfig(Settings):
     objective: str | None = None
     sequence_length: int | None = None
     segmenter: str | None = None
+    packing: str | None = None
     max_sequence_length: int | None = None
     validation_fraction: float = 0.05
     validation_rows: int = 4096
@@ -93,6 +96,8 @@ class PretrainConfig(Settings):
             check_one_of("objective", self.objective, OBJECTIVES)
         if self.segmenter is not None:
             check_one_of("segmenter", self.segmenter, SEGMENTERS)
+        if self.packing is not None:
+            check_one_of("packing", self.packing, PACKINGS)
         if self.steps is not None and self.epochs is not None:
             raise ValueError(
                 "`steps` and `epochs` both say how long to train; give one of them. "

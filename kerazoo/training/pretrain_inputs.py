@@ -106,6 +106,8 @@ class PretrainInputs:
         return pairs.map(self.batch, tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
 
     def _next_tokens(self, rows: dict[str, Any]) -> Batch:
-        is_real = rows[PADDING_MASK]
+        numbers = rows[PADDING_MASK]
         features = {name: rows[name][:, :-1] for name in self.input_names}
-        return features, rows[TOKEN_IDS][:, 1:], tf.cast(is_real[:, 1:], tf.float32)
+        # The first token of a text is no target of the text before it.
+        is_target = (numbers[:, 1:] > 0) & (numbers[:, 1:] == numbers[:, :-1])
+        return features, rows[TOKEN_IDS][:, 1:], tf.cast(is_target, tf.float32)

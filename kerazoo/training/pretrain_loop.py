@@ -6,6 +6,7 @@ from typing import Any
 from kerazoo.data.objectives import GPT
 from kerazoo.data.row_source import RowSource
 from kerazoo.data.shuffled_rows import rows_of_batch
+from kerazoo.tasks.packed_rows import packed_rows
 from kerazoo.training.checkpoint_writer import RunPlan
 from kerazoo.training.fit_plan import FitPart
 from kerazoo.training.optimizer import create_optimizer
@@ -64,7 +65,7 @@ def train_steps(
             shown.begin({f"val_{name}": value for name, value in before.items()})
 
     every = (config.evaluate_every, config.checkpoint_every, config.keep_checkpoints)
-    with task.without_preprocessor():
+    with packed_rows(task, rows.row_format.is_packed), task.without_preprocessor():
         return resumable_fit(
             task,
             fit,
