@@ -22,6 +22,10 @@ _SETTINGS: OptionTable = {
     "steps": (int, "Batches to train on, instead of --epochs."),
     "epochs": (float, "Passes over the rows. [default: 1]"),
     "batch_size": (int, "Rows of one step."),
+    "bucket_width": (
+        int,
+        "Batches of similar length, padded to a multiple of this. [default: all lengths mixed]",
+    ),
     "learning_rate": (float, "Highest learning rate."),
     "weight_decay": (float, "Weight decay; biases and layer norms are left out."),
     "warmup": (float, "Steps in which the rate rises: a share of all if below 1."),

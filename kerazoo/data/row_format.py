@@ -122,6 +122,16 @@ class RowFormat:
         row[_HEADER + 2 * slots :] = token_words
         return row.tobytes()
 
+    def token_counts(self, serialized: tf.Tensor) -> tf.Tensor:
+        """Return the tokens of each record, (batch,) int32.
+
+        Args:
+            serialized: (batch,) string.
+        """
+        size = np.dtype(self.id_type).itemsize
+        first = tf.io.decode_raw(tf.strings.substr(serialized, 0, size), self.id_type)
+        return tf.cast(first[:, 0], tf.int32)
+
     def parse(self, serialized: tf.Tensor) -> dict[str, Any]:
         """Return the rows of records, padded to `row_length`.
 

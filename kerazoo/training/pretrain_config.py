@@ -19,6 +19,8 @@ class PretrainConfig(Settings):
         steps: int, batches to train on; None is `epochs`.
         epochs: float, passes over the training rows; None is 1 unless `steps` is given.
         batch_size: int, rows of one step.
+        bucket_width: int, make batches of rows of similar length, and pad them to a multiple of so
+            many tokens; a compiling backend compiles each multiple once. None mixes all lengths.
         learning_rate: float, the highest rate of the schedule (Devlin et al. 2018, appendix A.2).
         weight_decay: float, decoupled weight decay (Loshchilov & Hutter 2017); biases and layer
             norms are left out.
@@ -59,6 +61,7 @@ class PretrainConfig(Settings):
     steps: int | None = None
     epochs: float | None = None
     batch_size: int = 64
+    bucket_width: int | None = None
     learning_rate: float = 1e-4
     weight_decay: float = 0.01
     warmup: float = 0.1
@@ -134,7 +137,7 @@ class PretrainConfig(Settings):
         for name in (*positive, "keep_checkpoints"):
             check_positive(name, getattr(self, name))
         optional = ("steps", "epochs", "sequence_length", "max_sequence_length")
-        for name in (*optional, "mask_selection_length"):
+        for name in (*optional, "mask_selection_length", "bucket_width"):
             if getattr(self, name) is not None:
                 check_positive(name, getattr(self, name))
         not_negative = ("mask_token_rate", "random_token_rate", "checkpoint_every", "seed")

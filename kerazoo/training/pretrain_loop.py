@@ -49,11 +49,11 @@ def train_steps(
     """
     total = config.total_steps(rows.training_rows)
     _compile(task, total, config)
-    inputs = _inputs(task, rows)
+    inputs = _inputs(task, rows, config.bucket_width)
     size, seed = config.batch_size, config.seed
     validation = None
     if measured is not None:
-        validation = _inputs(task, measured).validation_dataset(measured, size)
+        validation = _inputs(task, measured, config.bucket_width).validation_dataset(measured, size)
 
     def fit(part: FitPart, **options: Any) -> None:
         dataset = inputs.training_dataset(rows, size, seed, part.first_step)
@@ -72,7 +72,7 @@ def train_steps(
             run,
             RunPlan(total, *every),
             lambda step, said: StepProgress(progress, total, rows.mean_tokens * size, step, said),
-            lambda number: ", ".join(rows_of_batch(rows, size, seed, number)),
+            lambda number: ", ".join(rows_of_batch(rows, size, seed, number, inputs.buckets)),
             callbacks,
             progress,
             evaluate,
@@ -89,8 +89,8 @@ def _compile(task: Any, total_steps: int, config: PretrainConfig) -> None:
     task.compile(optimizer)
 
 
-def _inputs(task: Any, rows: RowSource) -> PretrainInputs:
+def _inputs(task: Any, rows: RowSource, bucket_width: int | None = None) -> PretrainInputs:
     """Return what makes the task's inputs of rows."""
     draws_masks = rows.row_format.objective != GPT and not rows.row_format.mask_slots
     masker = task.preprocessor.masker if draws_masks else None
-    return PretrainInputs(rows.row_format, tuple(task.input), masker)
+    return PretrainInputs(rows.row_format, tuple(task.input), masker, bucket_width)

@@ -173,3 +173,24 @@ def test_masks_of_packed_rows_are_the_rate_of_the_row(make_shards, tiny_tokenize
     assert features["padding_mask"].max() > 1
     tokens = (features["padding_mask"] > 0).sum(axis=1)
     np.testing.assert_array_equal(weights.sum(axis=1), np.maximum(1, np.round(tokens * 0.15)))
+
+
+@pytest.mark.parametrize("objective", ["bert", "gpt"])
+def test_batches_of_similar_length_have_less_padding(make_shards, masker, objective):
+    folder = make_shards(objective)
+    source = ShardRows(folder, read_manifest(folder))
+    names = BERT_INPUTS if objective == "bert" else ("token_ids", "padding_mask")
+    chosen = None if objective == "gpt" else masker
+    plain = PretrainInputs(source.row_format, names, chosen)
+    inputs = PretrainInputs(source.row_format, names, chosen, bucket_width=4)
+    count = source.training_rows // 5
+    whole = batches(inputs.training_dataset(source, 5, seed=1), count)
+    lengths = [(features["padding_mask"] > 0).sum(axis=1) for features, _, _ in whole]
+    for (features, _, _), found in zip(whole, lengths, strict=True):
+        assert features["token_ids"].shape[1] == min(19, -(-found.max() // 4) * 4)
+    assert same(batches(inputs.training_dataset(source, 5, 1, first_batch=2), 2), whole[2:4])
+    mixed = batches(plain.training_dataset(source, 5, seed=1), count)
+    assert all(features["token_ids"].shape[1] == 19 for features, _, _ in mixed)
+    if objective == "bert":
+        spread = [(features["padding_mask"] > 0).sum(axis=1) for features, _, _ in mixed]
+        assert sum(map(np.ptp, lengths)) < sum(map(np.ptp, spread))
