@@ -191,7 +191,7 @@ def compare(name: str, vocabulary: str, texts: str, sides: Any, given: Any) -> l
                 per_token[side].append(took / tokens[side])
     for side in started.values():
         side.close()
-    return [
+    rows = [
         {
             "texts": name,
             "side": side,
@@ -201,6 +201,9 @@ def compare(name: str, vocabulary: str, texts: str, sides: Any, given: Any) -> l
         }
         for side, times in per_token.items()
     ]
+    for row in rows:
+        measure.say(row)
+    return rows
 
 
 def main() -> None:
