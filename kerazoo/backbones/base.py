@@ -18,15 +18,22 @@ from kerazoo.conversion.new_folder import updated_folder
 from kerazoo.conversion.preset_weights import check_preset_weights
 from kerazoo.conversion.report import LoadReport
 from kerazoo.conversion.source import CheckpointSource, open_checkpoint
+from kerazoo.layers.packed_rows import positions_in_texts, same_text
 
 
 class Backbone(keras_nlp.models.Backbone):
     """A transformer encoder or decoder without a head.
 
     Subclasses set `config_class` (a frozen dataclass of every number) and `family`, create
-    `embeddings` and `transformer_layers`, and define `embed(inputs)`.
+    `embeddings` and `transformer_layers`, and define `embed` and `outputs_of`.
 
     Attributes:
+        reads_packed_rows: bool, whether a row may hold several texts, which then know nothing of
+            each other: `padding_mask` holds the number of the text of each token, 1, 2, … and 0 on
+            padding; attention stays within a text, and positions begin anew in each. The outputs of
+            a text are those that it has alone, but for `pooled_output`, of which a row has one.
+            Not a part of the config: it is switched on for a time, as `packed_rows` of the
+            tasks does.
         config: the dataclass this backbone was made from.
         load_report: what was loaded from a foreign checkpoint; None for a fresh backbone and for
             one read from a kerazoo preset (where every weight is present or loading fails).
@@ -35,16 +42,53 @@ class Backbone(keras_nlp.models.Backbone):
     config_class: ClassVar[type]
     family: ClassVar[str]
     load_report: LoadReport | None = None
+    reads_packed_rows: bool = False
 
-    def embed(self, inputs: dict[str, Tensor]) -> Tensor:
-        """Return the embedding output, (batch, seq, hidden)."""
+    def embed(
+        self,
+        inputs: dict[str, Tensor],
+        positions: Tensor | None = None,
+        training: bool | None = None,
+    ) -> Tensor:
+        """Return the embedding output, (batch, seq, hidden).
+
+        Args:
+            inputs: the backbone's input dict, each (batch, seq) int32.
+            positions: (batch, seq) int32, the place of each token; None counts from 0.
+            training: bool, apply dropout.
+        """
         raise TypeError(f"{type(self).__name__} does not define `embed`.")
+
+    def outputs_of(self, hidden_states: Tensor, padding_mask: Tensor) -> dict[str, Tensor]:
+        """Return the outputs, given the states after the last block.
+
+        Args:
+            hidden_states: (batch, seq, hidden) float.
+            padding_mask: (batch, seq) int32 or bool, 1 on real tokens.
+        """
+        raise TypeError(f"{type(self).__name__} does not define `outputs_of`.")
 
     def call(
         self, inputs: dict[str, Tensor], training: bool | None = None, mask: Any = None
     ) -> dict[str, Tensor]:
         """Encode; a frozen backbone extracts features, so it runs without dropout."""
-        return super().call(inputs, training=False if not self.trainable else training, mask=mask)
+        training = False if not self.trainable else training
+        if self.reads_packed_rows:
+            return self._call_on_packed_rows(inputs, training)
+        return super().call(inputs, training=training, mask=mask)
+
+    def _call_on_packed_rows(
+        self, inputs: dict[str, Tensor], training: bool | None
+    ) -> dict[str, Tensor]:
+        inputs = _as_tensors(inputs)
+        is_same_text = same_text(inputs[PADDING_MASK])
+        positions = positions_in_texts(is_same_text)
+        states = self.embed(inputs, positions=positions, training=training)
+        causal = self.transformer_layers[0].attention.visible(ops.shape(positions)[1])
+        visible = is_same_text if causal is None else ops.logical_and(is_same_text, causal)
+        for layer in self.transformer_layers:
+            states = layer(states, training=training, visible=visible)
+        return self.outputs_of(states, inputs[PADDING_MASK] > 0)
 
     def hidden_states(self, inputs: dict[str, Tensor]) -> list[Tensor]:
         """Return the states after the embeddings and after each layer, without dropout.

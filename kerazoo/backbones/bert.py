@@ -134,15 +134,23 @@ class BertBackbone(Backbone):
             hidden_states = layer(hidden_states, padding_mask=inputs[PADDING_MASK])
         super().__init__(
             inputs=inputs,
-            outputs={
-                SEQUENCE_OUTPUT: hidden_states,
-                POOLED_OUTPUT: self.pooler(hidden_states),
-            },
+            outputs=self.outputs_of(hidden_states, inputs[PADDING_MASK]),
             dtype=dtype,
             name=name,
             trainable=trainable,
         )
 
-    def embed(self, inputs: dict[str, Tensor]) -> Tensor:
-        """Return the embedding output, (batch, seq, hidden)."""
-        return self.embeddings(inputs[TOKEN_IDS], inputs[SEGMENT_IDS])
+    def embed(
+        self,
+        inputs: dict[str, Tensor],
+        positions: Tensor | None = None,
+        training: bool | None = None,
+    ) -> Tensor:
+        """Return the embedding output, (batch, seq, hidden); see `Backbone.embed`."""
+        return self.embeddings(
+            inputs[TOKEN_IDS], inputs[SEGMENT_IDS], positions=positions, training=training
+        )
+
+    def outputs_of(self, hidden_states: Tensor, padding_mask: Tensor) -> dict[str, Tensor]:
+        """Return the outputs, given the states after the last block."""
+        return {SEQUENCE_OUTPUT: hidden_states, POOLED_OUTPUT: self.pooler(hidden_states)}

@@ -140,21 +140,28 @@ class GPTBackbone(Backbone):
         hidden_states = self.embed(inputs)
         for layer in self.transformer_layers:
             hidden_states = layer(hidden_states, padding_mask=inputs[PADDING_MASK])
-        hidden_states = self.normalize(hidden_states)
         super().__init__(
             inputs=inputs,
-            outputs={
-                SEQUENCE_OUTPUT: hidden_states,
-                POOLED_OUTPUT: self.pooler(hidden_states, padding_mask=inputs[PADDING_MASK]),
-            },
+            outputs=self.outputs_of(hidden_states, inputs[PADDING_MASK]),
             dtype=dtype,
             name=name,
             trainable=trainable,
         )
 
-    def embed(self, inputs: dict[str, Tensor]) -> Tensor:
-        """Return the embedding output, (batch, seq, hidden)."""
-        return self.embeddings(inputs[TOKEN_IDS])
+    def embed(
+        self,
+        inputs: dict[str, Tensor],
+        positions: Tensor | None = None,
+        training: bool | None = None,
+    ) -> Tensor:
+        """Return the embedding output, (batch, seq, hidden); see `Backbone.embed`."""
+        return self.embeddings(inputs[TOKEN_IDS], positions=positions, training=training)
+
+    def outputs_of(self, hidden_states: Tensor, padding_mask: Tensor) -> dict[str, Tensor]:
+        """Return the outputs, given the states after the last block."""
+        hidden_states = self.normalize(hidden_states)
+        pooled = self.pooler(hidden_states, padding_mask=padding_mask)
+        return {SEQUENCE_OUTPUT: hidden_states, POOLED_OUTPUT: pooled}
 
     def hidden_states(self, inputs: dict[str, Tensor]) -> list[Tensor]:
         """Return the states after the embeddings and after each layer, without dropout.

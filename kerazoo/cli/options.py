@@ -54,6 +54,10 @@ _SETTINGS: OptionTable = {
         int,
         "Tokens of a row; longer texts are cut. [default: 256, or what the checkpoint reads]",
     ),
+    "bucket_width": (
+        int,
+        "Batches of similar length, padded to a multiple of this. [default: all lengths mixed]",
+    ),
     "precision": (click.Choice(PRECISIONS), "Numbers that are computed with."),
     "weight_decay": (float, "Weight decay; biases and layer norms are left out."),
     "warmup": (float, "Steps in which the rate rises: a share of all if below 1."),

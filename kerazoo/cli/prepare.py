@@ -9,7 +9,7 @@ import click
 from kerazoo.cli.corpus_options import corpus_options
 from kerazoo.cli.options import OutputPath, debug_option, json_option, quiet_option
 from kerazoo.data.objectives import OBJECTIVES
-from kerazoo.data.prepare_settings import MASKINGS, SEGMENTERS, PrepareSettings
+from kerazoo.data.prepare_settings import MASKINGS, PACKINGS, SEGMENTERS, PrepareSettings
 from kerazoo.training.counted import counted
 
 _DEFAULTS = PrepareSettings()
@@ -30,6 +30,10 @@ _SETTINGS: dict[str, tuple[Any, str]] = {
     "masking": (click.Choice(MASKINGS), "Where static masks are."),
     "mask_selection_rate": (float, "Share of tokens with static masks."),
     "mask_selection_length": (int, "Most static masks of a row. [default: the rate of a full row]"),
+    "packing": (
+        click.Choice(PACKINGS),
+        "Texts that share a row and do not see each other. [default: all are joined]",
+    ),
     "seed": (int, "Seed of all that is drawn."),
 }
 

@@ -16,7 +16,7 @@ from kerazoo.cli.options import (
 )
 from kerazoo.cli.settings_options import OptionTable, options_of, settings_of
 from kerazoo.data.objectives import OBJECTIVES
-from kerazoo.data.prepare_settings import MASKINGS, SEGMENTERS
+from kerazoo.data.prepare_settings import MASKINGS, PACKINGS, SEGMENTERS
 from kerazoo.training.pretrain_config import NGRAM_UNITS, PretrainConfig
 from kerazoo.training.settings import PRECISIONS
 
@@ -25,6 +25,10 @@ _SETTINGS: OptionTable = {
     "epochs": (float, "Passes over the rows. [default: 1]"),
     "batch_size": (int, "Rows of one step, on all devices together."),
     "accumulate": (int, "Parts of a batch that are computed one after the other."),
+    "bucket_width": (
+        int,
+        "Batches of similar length, padded to a multiple of this. [default: all lengths mixed]",
+    ),
     "learning_rate": (float, "Highest learning rate."),
     "weight_decay": (float, "Weight decay; biases and layer norms are left out."),
     "warmup": (float, "Steps in which the rate rises: a share of all if below 1."),
@@ -48,6 +52,10 @@ _SETTINGS: OptionTable = {
     "segmenter": (
         click.Choice(SEGMENTERS),
         "Chinese words of raw text. [default: each Han character is a word]",
+    ),
+    "packing": (
+        click.Choice(PACKINGS),
+        "Texts of raw text that share a row and do not see each other. [default: all are joined]",
     ),
     "max_sequence_length": (int, "Positions of a new model. [default: the length of the rows]"),
     "validation_fraction": (float, "Share of rows held out if there is no --validation."),

@@ -27,6 +27,8 @@ class TokenizerDescription:
         vocabulary_sha256: str, the checksum of entries and merges.
         pad_token_id: int.
         options: how texts are read.
+        border_token_id: int, the id with which each text of a packed row begins (WordPiece) or ends
+            (BPE); None if there is no such token.
     """
 
     class_name: str
@@ -34,6 +36,7 @@ class TokenizerDescription:
     vocabulary_sha256: str
     pad_token_id: int
     options: dict[str, Any]
+    border_token_id: int | None = None
 
     @classmethod
     def of(cls, tokenizer: Any) -> "TokenizerDescription":
@@ -47,6 +50,7 @@ class TokenizerDescription:
             vocabulary_sha256=vocabulary_hash(tokenizer),
             pad_token_id=tokenizer.pad_token_id,
             options={name: value for name, value in options.items() if value is not None},
+            border_token_id=_border_token_id(tokenizer),
         )
 
 
@@ -111,7 +115,14 @@ def row_format(settings: PrepareSettings, tokenizer: TokenizerDescription) -> Ro
         vocabulary_size=tokenizer.vocabulary_size,
         pad_token_id=tokenizer.pad_token_id,
         mask_slots=settings.mask_slots,
+        border_token_id=None if settings.packing is None else tokenizer.border_token_id,
     )
+
+
+def _border_token_id(tokenizer: Any) -> int | None:
+    if hasattr(tokenizer, "tokenize_with_word_starts"):
+        return int(tokenizer.template_token_ids[0])
+    return tokenizer.end_token_id
 
 
 def vocabulary_hash(tokenizer: Any) -> str:

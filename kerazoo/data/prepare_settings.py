@@ -7,6 +7,7 @@ from kerazoo.data.objectives import BERT, GPT, OBJECTIVES
 
 SEGMENTERS = ("none", "jieba", "ltp")
 MASKINGS = ("token", "whole_word", "ngram")
+PACKINGS = (DOCUMENTS, LINES) = ("documents", "lines")
 STATIC_MASK_SETTINGS = ("masking", "mask_selection_rate", "mask_selection_length")
 """The settings that say where static masks are."""
 
@@ -33,6 +34,8 @@ class PrepareSettings:
         masking: "token", "whole_word" or "ngram": where static masks are.
         mask_selection_rate: float, share of a row's tokens that are masked.
         mask_selection_length: int, the most static masks of a row; None is the rate of a full row.
+        packing: "documents" or "lines": each of them is a text of its own, several of which stand
+            in a row and do not see each other ("bert-mlm", "gpt"). None joins them.
         seed: int, of all that is drawn.
     """
 
@@ -47,6 +50,7 @@ class PrepareSettings:
     masking: str = "token"
     mask_selection_rate: float = 0.15
     mask_selection_length: int | None = None
+    packing: str | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -59,6 +63,8 @@ class PrepareSettings:
         check_rate("short_sequence_rate", self.short_sequence_rate)
         check_rate("mask_selection_rate", self.mask_selection_rate)
         check_one_of("masking", self.masking, MASKINGS)
+        if self.packing is not None:
+            check_one_of("packing", self.packing, PACKINGS)
         self._check_size()
         self._check_objective()
 
@@ -121,6 +127,12 @@ class PrepareSettings:
                     "A causal language model has no masks and no words to mask; leave the setting "
                     f"out. Received: {name}={getattr(self, name)!r} with objective='gpt'"
                 )
+        if self.objective == BERT and self.packing is not None:
+            raise ValueError(
+                "Where next sentences are learnt, a row holds one pair, as its first token answers "
+                "for the row. Leave the setting out, or take objective='bert-mlm'. "
+                f"Received: packing={self.packing!r} with objective='bert'"
+            )
         if self.segmenter_model is not None and self.segmenter != "ltp":
             raise ValueError(
                 "Only the segmenter 'ltp' has a model to choose. "

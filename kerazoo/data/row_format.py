@@ -45,6 +45,8 @@ class RowFormat:
         vocabulary_size: int.
         pad_token_id: int, the id that fills up short rows.
         mask_slots: int, masks that a row can hold; 0 if masks are drawn later.
+        border_token_id: int, the id with which each text of a row begins, for "gpt" the one with
+            which it ends; None if a row is one text.
     """
 
     objective: str
@@ -52,6 +54,12 @@ class RowFormat:
     vocabulary_size: int
     pad_token_id: int
     mask_slots: int = 0
+    border_token_id: int | None = None
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether the texts of a row are numbered, so that they do not see each other."""
+        return self.border_token_id is not None
 
     @property
     def has_word_starts(self) -> bool:
@@ -114,6 +122,16 @@ class RowFormat:
         row[_HEADER + 2 * slots :] = token_words
         return row.tobytes()
 
+    def token_counts(self, serialized: tf.Tensor) -> tf.Tensor:
+        """Return the tokens of each record, (batch,) int32.
+
+        Args:
+            serialized: (batch,) string.
+        """
+        size = np.dtype(self.id_type).itemsize
+        first = tf.io.decode_raw(tf.strings.substr(serialized, 0, size), self.id_type)
+        return tf.cast(first[:, 0], tf.int32)
+
     def parse(self, serialized: tf.Tensor) -> dict[str, Any]:
         """Return the rows of records, padded to `row_length`.
 
@@ -121,7 +139,8 @@ class RowFormat:
             serialized: (batch,) string.
 
         Returns:
-            `token_ids` and `padding_mask`, (batch, seq) int32. For "bert" and "bert-mlm" also
+            `token_ids` and `padding_mask`, (batch, seq) int32; the mask of packed rows holds the
+            number of the text, 1, 2, … and 0 on padding. For "bert" and "bert-mlm" also
             `segment_ids`, (batch, seq) int32, and `word_starts`, (batch, seq) bool; for "bert"
             `next_sentence_label`, (batch,) int32. With static masks also `mask_positions` and
             `mask_ids`, (batch, masks) int32, and `mask_weights`, (batch, masks) float32.
@@ -134,19 +153,29 @@ class RowFormat:
         words = tf.cast(words[:, first:], tf.int32)
         positions = tf.range(self.row_length)[tf.newaxis, :]
         is_real = positions < header[:, 0:1]
-        rows: dict[str, Any] = {PADDING_MASK: tf.cast(is_real, tf.int32)}
+        rows: dict[str, Any] = {}
         ids = words
         if self.has_word_starts:
             rows[WORD_STARTS] = words >= self.word_start_bit
             ids = tf.bitwise.bitwise_and(words, self.word_start_bit - 1)
             is_second = is_real & (positions >= header[:, 1:2])
             rows[SEGMENT_IDS] = tf.cast(is_second, tf.int32)
+        rows[PADDING_MASK] = tf.cast(is_real, tf.int32) * self._text_numbers(ids)
         rows[TOKEN_IDS] = (
             ids if self.pad_token_id == 0 else tf.where(is_real, ids, self.pad_token_id)
         )
         if self.objective == BERT:
             rows[NEXT_SENTENCE_LABEL] = header[:, 2]
         return rows | (self._masks(header) if self.mask_slots else {})
+
+    def _text_numbers(self, ids: tf.Tensor) -> tf.Tensor | int:
+        """Return the number of the text of each token, (batch, seq) int32, or 1 for all."""
+        if self.border_token_id is None:
+            return 1
+        is_border = tf.cast(ids == self.border_token_id, tf.int32)
+        if self.objective == GPT:
+            return 1 + tf.cumsum(is_border, axis=1, exclusive=True)
+        return tf.cumsum(is_border, axis=1)
 
     def _masks(self, header: tf.Tensor) -> dict[str, Any]:
         slots = self.mask_slots

@@ -3,7 +3,10 @@
 import dataclasses
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
+
+from kerazoo.data.bucket_order import order_by_bucket
 
 _ENDLESS = 2**63 - 1
 
@@ -14,13 +17,17 @@ class RowOrder:
 
     The last batch of an epoch is smaller where the rows do not come out even.
 
+    With buckets, batches are made of rows of one bucket; see `order_by_bucket`.
+
     Args:
         seed: int, decides about the order.
         first_batch: int, the number of the batch to begin with, counted through all epochs.
+        buckets: (rows,) int, the bucket of each row, for example by its length; None for one.
     """
 
     seed: int
     first_batch: int = 0
+    buckets: np.ndarray | None = dataclasses.field(default=None, repr=False, compare=False)
 
     def batches(self, columns: Any, batch_size: int) -> tf.data.Dataset:
         """Return the endless batches from the first one on; batches before it are not made.
@@ -34,7 +41,7 @@ class RowOrder:
 
         def of_epoch(epoch: tf.Tensor) -> tf.data.Dataset:
             begin = tf.where(epoch == first_epoch, done * batch_size, 0)
-            order = self._order(rows, epoch)[begin:]
+            order = self._order(rows, epoch, batch_size)[begin:]
             return tf.data.Dataset.from_tensor_slices(order).batch(batch_size)
 
         with tf.device("CPU:0"):
@@ -53,13 +60,18 @@ class RowOrder:
             batch_size: int, rows of a batch.
         """
         epoch, batch = divmod(number, steps_of_epoch(rows, batch_size))
-        order = self._order(rows, tf.constant(epoch, tf.int64))
+        order = self._order(rows, tf.constant(epoch, tf.int64), batch_size)
         chosen: list[int] = order[batch * batch_size :][:batch_size].numpy().tolist()
         return chosen
 
-    def _order(self, rows: int, epoch: tf.Tensor) -> tf.Tensor:
+    def _order(self, rows: int, epoch: tf.Tensor, batch_size: int) -> tf.Tensor:
         seed = tf.stack([tf.constant(self.seed, tf.int64), epoch])
-        return tf.random.experimental.stateless_shuffle(tf.range(rows), seed)
+        order = tf.random.experimental.stateless_shuffle(tf.range(rows), seed)
+        if self.buckets is None:
+            return order
+        buckets = tf.constant(self.buckets, tf.int32)
+        # Seeds are not negative, so this one is no other epoch's.
+        return order_by_bucket(order, buckets, batch_size, (-1 - self.seed, epoch))
 
 
 def row_count(columns: Any) -> int:

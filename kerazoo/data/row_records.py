@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from kerazoo.data.document_blocks import Block
-from kerazoo.data.full_sentences import full_sentence_rows
+from kerazoo.data.full_sentences import Ranges, full_sentence_rows
 from kerazoo.data.manifest import TokenizerDescription, row_format
 from kerazoo.data.next_sentence import sentence_pairs
 from kerazoo.data.objectives import BERT, GPT
-from kerazoo.data.prepare_settings import PrepareSettings
+from kerazoo.data.packed_texts import lines_as_documents, packed_continuations, packed_texts
+from kerazoo.data.prepare_settings import LINES, PrepareSettings
 from kerazoo.data.segmenters import make_segmenter
 from kerazoo.data.shard import Counts
 from kerazoo.data.static_masks import StaticMasks
@@ -81,13 +82,18 @@ class RowRecords:
 
     def _tokenized(self, block: Block) -> TokenBlock:
         if self._settings.objective == GPT:
+            if self._settings.packing == LINES:
+                block = lines_as_documents(block)
             return tokenize_documents(block, self._tokenizer)
         return tokenize_segments(block, self._tokenizer, self._settings.segmenter, self._segmenter)
 
     def _rows(self, tokens: TokenBlock, random: Random) -> Iterator[_Row]:
         words = self._format.token_words(tokens.ids, tokens.word_starts)
         settings = self._settings
-        if settings.objective == GPT:
+        if settings.packing is not None:
+            for texts in self._packed(tokens):
+                yield _Row(np.concatenate([self._text(words, text) for text in texts]))
+        elif settings.objective == GPT:
             # A row begins with the last target of the row before it.
             for start in range(0, len(words) - 1, settings.sequence_length):
                 yield _Row(words[start : start + settings.row_length])
@@ -100,6 +106,19 @@ class RowRecords:
         else:
             for ranges in full_sentence_rows(tokens, settings.text_length):
                 yield _Row(self._joined(words, ranges))
+
+    def _packed(self, tokens: TokenBlock) -> Iterator[Ranges]:
+        settings = self._settings
+        if settings.objective == GPT:
+            return packed_continuations(tokens, settings.row_length)
+        longest = settings.text_length
+        return packed_texts(tokens, longest, settings.row_length - longest, settings.packing or "")
+
+    def _text(self, words: np.ndarray, text: tuple[int, int]) -> np.ndarray:
+        """Return the words of one text of a packed row."""
+        if self._settings.objective == GPT:
+            return words[slice(*text)]
+        return self._joined(words, [text])
 
     def _joined(self, words: np.ndarray, ranges: Sequence[tuple[int, ...]]) -> np.ndarray:
         """Return [CLS] text [SEP] text [SEP] …; what is left of a cut word is a word."""
@@ -133,6 +152,12 @@ def check_tokenizer(tokenizer: Any, settings: PrepareSettings) -> None:
         raise ValueError(
             f"The objective needs {wanted} vocabulary. "
             f"Received: objective={settings.objective!r}, tokenizer={type(tokenizer).__name__}"
+        )
+    if settings.packing is not None and not is_wordpiece and tokenizer.end_token_id is None:
+        raise ValueError(
+            "The texts of a packed row are told apart by the end token, and this tokenizer has "
+            f"none. Leave the setting out. Received: packing={settings.packing!r}, "
+            f"tokenizer={type(tokenizer).__name__}"
         )
     if settings.segmenter is not None and not tokenizer.split_on_cjk:
         raise ValueError(

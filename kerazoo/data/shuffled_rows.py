@@ -1,14 +1,23 @@
 """Rows in a random order that is decided by a seed and one number: where to begin."""
 
 from collections import defaultdict
+from collections.abc import Callable
 
 import tensorflow as tf
 
+from kerazoo.data.bucket_order import order_by_bucket
 from kerazoo.data.row_source import RowSource
+
+Buckets = Callable[[tf.Tensor], tf.Tensor]
+"""Gives the buckets of rows: (rows,) string -> (rows,) int32."""
 
 
 def shuffled_batches(
-    source: RowSource, batch_size: int, seed: int, first_batch: int = 0
+    source: RowSource,
+    batch_size: int,
+    seed: int,
+    first_batch: int = 0,
+    buckets: Buckets | None = None,
 ) -> tf.data.Dataset:
     """Return endless batches of rows, all of one size, each epoch in an order of its own.
 
@@ -21,23 +30,34 @@ def shuffled_batches(
         batch_size: int, rows of a batch.
         seed: int, decides about the order.
         first_batch: int, the number of the first batch.
+        buckets: makes batches of rows of one bucket, as far as a group has them; see
+            `order_by_bucket`. None mixes all rows.
 
     Returns:
         A dataset of (batch,) string.
     """
     first_group, position = _group_of_row(source, first_batch * batch_size)
 
-    def shuffled(number: tf.Tensor, rows: tf.Tensor) -> tf.Tensor:
+    def shuffled(
+        begun: tf.Tensor, group: tuple[tf.Tensor, tf.Tensor]
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        number, rows = group
         order = _order(tf.size(rows), seed, number)
+        if buckets is not None:
+            order = order_by_bucket(order, buckets(rows), batch_size, (-1 - seed, number), begun)
         begin = tf.where(number == first_group, position, 0)
-        return tf.gather(rows, order[begin:])
+        return (begun + tf.size(rows)) % batch_size, tf.gather(rows, order[begin:])
 
     with tf.device("CPU:0"):
-        rows = source.groups(first_group).map(shuffled).prefetch(1)
+        # The rows that a batch has already when a group begins.
+        begun = tf.constant(-position % batch_size)
+        rows = source.groups(first_group).scan(begun, shuffled).prefetch(1)
         return rows.rebatch(batch_size, drop_remainder=True)
 
 
-def rows_of_batch(source: RowSource, batch_size: int, seed: int, number: int) -> list[str]:
+def rows_of_batch(
+    source: RowSource, batch_size: int, seed: int, number: int, buckets: Buckets | None = None
+) -> list[str]:
     """Return where the rows of a batch stand, for a message.
 
     Args:
@@ -45,6 +65,7 @@ def rows_of_batch(source: RowSource, batch_size: int, seed: int, number: int) ->
         batch_size: int, rows of a batch.
         seed: int, decides about the order.
         number: int, of the batch, from 0.
+        buckets: what `shuffled_batches` got; then the rows of the groups are read.
     """
     groups = len(source.group_sizes(0))
     group, position = _group_of_row(source, number * batch_size)
@@ -52,7 +73,12 @@ def rows_of_batch(source: RowSource, batch_size: int, seed: int, number: int) ->
     missing = batch_size
     while missing:
         epoch, part = divmod(group, groups)
-        order = _order(source.group_sizes(epoch)[part], seed, tf.constant(group, tf.int64))
+        size = source.group_sizes(epoch)[part]
+        order = _order(size, seed, tf.constant(group, tf.int64))
+        if buckets is not None and size:
+            (_, rows), *_ = source.groups(group).take(1)
+            begun = (batch_size - missing - position) % batch_size
+            order = order_by_bucket(order, buckets(rows), batch_size, (-1 - seed, group), begun)
         for row in order[position:][:missing].numpy().tolist():
             name, place = source.place(group, row)
             found[name].append(place)

@@ -34,6 +34,8 @@ class SelfAttention(keras.layers.Layer):
         hidden_states: (batch, seq, hidden) float.
         padding_mask: (batch, seq) int32 or bool, 1 on real tokens; None if nothing is padded.
         return_attention_scores: bool, return the probabilities too.
+        visible: bool, broadcast to (batch, heads, query, key), what may be seen; None is what
+            `padding_mask` and `causal` say.
 
     Returns:
         (batch, seq, hidden) float; with `return_attention_scores` also the probabilities,
@@ -91,10 +93,12 @@ class SelfAttention(keras.layers.Layer):
         padding_mask: Tensor | None = None,
         training: bool | None = None,
         return_attention_scores: bool = False,
+        visible: Tensor | None = None,
     ) -> Tensor:
         """Attend; see the class."""
         query, key, value = self.project(hidden_states)
-        visible = self.visible(ops.shape(hidden_states)[1], padding_mask)
+        if visible is None:
+            visible = self.visible(ops.shape(hidden_states)[1], padding_mask)
         output, probabilities = self.attend(query, key, value, visible, training=training)
         return (output, probabilities) if return_attention_scores else output
 

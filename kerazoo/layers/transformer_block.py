@@ -36,6 +36,7 @@ class TransformerBlock(keras.layers.Layer):
         hidden_states: (batch, seq, hidden) float.
         padding_mask: (batch, seq) int32 or bool, 1 on real tokens; None if nothing is padded.
         return_attention_scores: bool, return the attention probabilities too.
+        visible: bool, what each position may see; see `SelfAttention`.
 
     Returns:
         (batch, seq, hidden) float; with `return_attention_scores` also the probabilities,
@@ -115,6 +116,7 @@ class TransformerBlock(keras.layers.Layer):
         padding_mask: Tensor | None = None,
         training: bool | None = None,
         return_attention_scores: bool = False,
+        visible: Tensor | None = None,
     ) -> Tensor:
         """Apply the block; see the class."""
         attended, probabilities = self.attention(
@@ -122,6 +124,7 @@ class TransformerBlock(keras.layers.Layer):
             padding_mask=padding_mask,
             training=training,
             return_attention_scores=True,
+            visible=visible,
         )
         hidden_states = self.after_attention(hidden_states, attended, training=training)
         return (hidden_states, probabilities) if return_attention_scores else hidden_states

@@ -5,6 +5,7 @@ from typing import Any
 
 import keras
 import keras_nlp
+import numpy as np
 import tensorflow as tf
 
 from kerazoo.axes import TEXT, TEXT_PAIR
@@ -68,16 +69,27 @@ class Preprocessor(keras_nlp.models.Preprocessor):
             x: texts or pairs, as for the call; all of them at once.
             batch_size: int, texts that are tokenised together.
         """
+        return int(np.count_nonzero(self.text_lengths(x, batch_size) > self.sequence_length))
+
+    def text_lengths(self, x: Any, batch_size: int = 1024) -> np.ndarray:
+        """Return the tokens of each text (or pair), special tokens included, if none is cut.
+
+        Args:
+            x: texts or pairs, as for the call; all of them at once.
+            batch_size: int, texts that are tokenised together.
+
+        Returns:
+            (rows,) int64.
+        """
         texts = texts_of(x)
-        count = 0
+        portions = [np.zeros(0, np.int64)]
         for start in range(0, int(texts[0].shape[0]), batch_size):
             lengths = [
                 self.tokenizer.tokenize(part[start : start + batch_size]).row_lengths()
                 for part in texts
             ]
-            too_long = tf.add_n(lengths) + len(texts) + 1 > self.sequence_length
-            count += int(tf.math.count_nonzero(too_long))
-        return count
+            portions.append(tf.add_n(lengths).numpy() + len(texts) + 1)
+        return np.concatenate(portions)
 
 
 def texts_of(x: Any) -> tuple[tf.Tensor, ...]:

@@ -13,7 +13,7 @@ from kerazoo.preprocessing.flagged_ids import with_flags, without_flags
 from kerazoo.preprocessing.masking.chosen import Chosen
 from kerazoo.preprocessing.masking.masker import Masker, check_has_mask_token
 from kerazoo.preprocessing.masking.seeds import batch_seeds, seed_of_texts, to_seed
-from kerazoo.preprocessing.masking.selection_count import selection_count
+from kerazoo.preprocessing.masking.selection_count import selection_count, selection_counts
 from kerazoo.preprocessing.packing import pack
 from kerazoo.tokenizers.base import Tokenizer
 
@@ -36,7 +36,8 @@ class MaskedLMPreprocessor(Preprocessor):
         segmented: bool, whether spaces set all words of the texts apart, as a segmenter for
             Chinese writes them; else each Han character is a word.
         mask_selection_rate: float, the share of a row's tokens to choose.
-        mask_selection_length: int, slots of a row; None for as many as the longest row needs.
+        mask_selection_length: int, slots of a row; None for as many as a row of this width needs
+            ("whole_word" and "ngram": a row of `sequence_length`).
         mask_token_rate: float, the share of chosen tokens that becomes [MASK].
         random_token_rate: float, the share that becomes a random token; the rest is kept.
         unselectable_token_ids: ids that are never chosen, beside the special tokens'.
@@ -134,11 +135,25 @@ class MaskedLMPreprocessor(Preprocessor):
         texts = texts_of(x)
         features, word_starts = self.pack_texts(texts)
         seed = seed_of_texts(texts, self.seed) if mask_seed is None else to_seed(mask_seed)
-        features, mask_ids, mask_weights = self.masker.mask(features, word_starts, seed)
+        features, mask_ids, mask_weights = self._masked(features, word_starts, seed)
         if sample_weight is not None:
             row_weights = tf.cast(tf.convert_to_tensor(sample_weight), tf.float32)
             mask_weights = mask_weights * row_weights[:, tf.newaxis]
         return features, mask_ids, mask_weights
+
+    def _masked(
+        self, features: dict[str, tf.Tensor], word_starts: tf.Tensor | None, seed: tf.Tensor
+    ) -> tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]:
+        """Return what the masker does, without the slots that no row of this width can need."""
+        features, *masks = self.masker.mask(features, word_starts, seed)
+        options = self._masking_options
+        is_counted = options["masking"] == "token" and options["mask_selection_length"] is None
+        if self.pad_to_multiple_of is not None and is_counted:
+            width, most = tf.shape(features[TOKEN_IDS])[1], self.masker.mask_selection_length
+            slots = selection_counts(width, options["mask_selection_rate"], most)
+            features = {**features, MASK_POSITIONS: features[MASK_POSITIONS][:, :slots]}
+            masks = [values[:, :slots] for values in masks]
+        return features, masks[0], masks[1]
 
     def pack_texts(
         self, texts: Sequence[tf.Tensor]

@@ -4,6 +4,7 @@ import dataclasses
 from typing import Any
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from kerazoo.axes import PADDING_MASK, TOKEN_IDS
@@ -114,6 +115,27 @@ class MultipleChoicePreprocessor(Preprocessor):
             too_long = tf.reshape(too_long, tf.shape(choices)) & real_choices(choices)
             count += int(tf.math.count_nonzero(tf.reduce_any(too_long, axis=1)))
         return count
+
+    def text_lengths(self, x: Any, batch_size: int = 1024) -> np.ndarray:
+        """Return the tokens of each row's longest choice with all that goes before it.
+
+        Args:
+            x: texts, as for the call; all of them at once.
+            batch_size: int, rows that are tokenised together.
+
+        Returns:
+            (rows,) int64, special tokens included, if nothing is cut.
+        """
+        columns = choice_texts(x)
+        portions = [np.zeros(0, np.int64)]
+        for start in range(0, int(columns[0].shape[0]), batch_size):
+            context, question, choices = (c[start : start + batch_size] for c in columns)
+            parts = self._parts(context, question, choices)
+            room = self._budget(parts) - tf.add_n([part.lengths for part in parts])
+            rows = tf.reshape(self.sequence_length - room, tf.shape(choices))
+            rows = tf.where(real_choices(choices), rows, 0)
+            portions.append(tf.reduce_max(rows, axis=1).numpy().astype(np.int64))
+        return np.concatenate(portions)
 
     def _parts(self, context: tf.Tensor, question: tf.Tensor, choices: tf.Tensor) -> list[Part]:
         """Return the three texts of each row, context and question once for each choice."""

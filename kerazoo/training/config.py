@@ -29,7 +29,7 @@ UNUSED_SETTINGS: dict[str, frozenset[str]] = {
     "masked-lm": _NO_CLASSES | _WINDOWS | _TAGS,
     "next-sentence": frozenset({"pooling", "regression"}) | _MASKING | _WINDOWS | _TAGS,
     "bert-pretraining": _NO_CLASSES | _WINDOWS | _TAGS,
-    "causal-lm": _NO_CLASSES | _MASKING | _WINDOWS | _TAGS,
+    "causal-lm": _NO_CLASSES | _MASKING | _WINDOWS | _TAGS | {"bucket_width"},
 }
 """For each task the settings that mean nothing to it."""
 
@@ -48,6 +48,8 @@ class FinetuneConfig(Settings):
             trains.
         sequence_length: int, tokens of a row, special tokens included; longer texts are
             truncated. None is 256, or the checkpoint's own limit if that is lower.
+        bucket_width: int, make batches of rows of similar length, and pad them to a multiple of
+            so many tokens; a compiling backend compiles each multiple once. None mixes all lengths.
         precision: "float32" or "mixed_bfloat16".
         weight_decay: float, decoupled weight decay (Loshchilov & Hutter 2017); biases and layer
             norms are left out.
@@ -96,6 +98,7 @@ class FinetuneConfig(Settings):
     accumulate: int = 1
     learning_rate: float | None = None
     sequence_length: int | None = None
+    bucket_width: int | None = None
     precision: str = "float32"
     weight_decay: float = 0.01
     warmup: float = 0.1
@@ -127,7 +130,8 @@ class FinetuneConfig(Settings):
         for name in ("epochs", "validation_fraction", "keep_checkpoints"):
             check_positive(name, getattr(self, name))
         self.check_batch_size()
-        for name in ("learning_rate", "sequence_length", "mask_selection_rate", "stride"):
+        optional = ("learning_rate", "sequence_length", "bucket_width")
+        for name in (*optional, "mask_selection_rate", "stride"):
             if getattr(self, name) is not None:
                 check_positive(name, getattr(self, name))
         not_negative = ("lm_loss_weight", "weight_decay", "warmup", "clip_norm", "lora_rank")

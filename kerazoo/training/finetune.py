@@ -162,7 +162,7 @@ def _load_task(
         preset,
         **arguments,
         dtype=config.precision,
-        pad_to_multiple_of=padding_multiple(),
+        pad_to_multiple_of=config.bucket_width or padding_multiple(),
     )
     limit = task.backbone.config.max_sequence_length
     if config.sequence_length is None:

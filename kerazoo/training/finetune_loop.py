@@ -13,6 +13,7 @@ from kerazoo.training.dry_run import one_step
 from kerazoo.training.fit_plan import FitPart
 from kerazoo.training.fit_progress import FitProgress
 from kerazoo.training.forms.base import Form
+from kerazoo.training.length_buckets import length_buckets
 from kerazoo.training.optimizer import create_optimizer
 from kerazoo.training.progress import SILENT, Progress
 from kerazoo.training.resumable_fit import resumable_fit
@@ -52,12 +53,16 @@ def train_epochs(
     total = config.epochs * steps
     _compile(task, total, config)
 
+    buckets = None
+    if config.bucket_width is not None:
+        buckets = length_buckets(train.x, task.preprocessor, config.bucket_width)
+
     def fit(part: FitPart, **options: Any) -> None:
-        order = RowOrder(seed, part.first_step)
+        order = RowOrder(seed, part.first_step, buckets)
         form.fit(task, train, held_out, config, shuffle=order, **options)
 
     def rows_of_batch(number: int) -> str:
-        chosen = RowOrder(seed).rows_of_batch(number, train.count, size)
+        chosen = RowOrder(seed, buckets=buckets).rows_of_batch(number, train.count, size)
         return form.where(tables[0], train, chosen)
 
     with warnings.catch_warnings():

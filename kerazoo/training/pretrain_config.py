@@ -5,7 +5,7 @@ import math
 
 from kerazoo.checks import check_one_of, check_positive, check_rate
 from kerazoo.data.objectives import OBJECTIVES
-from kerazoo.data.prepare_settings import MASKINGS, SEGMENTERS
+from kerazoo.data.prepare_settings import MASKINGS, PACKINGS, SEGMENTERS
 from kerazoo.training.settings import ON_NON_FINITE, PRECISIONS, STOP, Settings
 
 NGRAM_UNITS = ("word", "token")
@@ -21,6 +21,8 @@ class PretrainConfig(Settings):
         batch_size: int, rows of one step, on all devices together.
         accumulate: int, parts of a batch that are computed one after the other, each in the memory
             of one; the step is that of the whole batch.
+        bucket_width: int, make batches of rows of similar length, and pad them to a multiple of so
+            many tokens; a compiling backend compiles each multiple once. None mixes all lengths.
         learning_rate: float, the highest rate of the schedule (Devlin et al. 2018, appendix A.2).
         weight_decay: float, decoupled weight decay (Loshchilov & Hutter 2017); biases and layer
             norms are left out.
@@ -40,6 +42,8 @@ class PretrainConfig(Settings):
             that is less. Shards have theirs.
         segmenter: "none", "jieba" or "ltp": how raw Chinese text is cut into words to mask; None
             makes every Han character a word. Shards have theirs.
+        packing: "documents" or "lines", for raw text: each of them is a text of its own, several of
+            which stand in a row and do not see each other; None joins them. Shards have theirs.
         max_sequence_length: int, positions of a new model; None is the length of the rows, as
             positions beyond it would stay untrained.
         validation_fraction: float, share of the rows that is held out if there is no validation
@@ -60,6 +64,7 @@ class PretrainConfig(Settings):
     epochs: float | None = None
     batch_size: int = 64
     accumulate: int = 1
+    bucket_width: int | None = None
     learning_rate: float = 1e-4
     weight_decay: float = 0.01
     warmup: float = 0.1
@@ -75,6 +80,7 @@ class PretrainConfig(Settings):
     objective: str | None = None
     sequence_length: int | None = None
     segmenter: str | None = None
+    packing: str | None = None
     max_sequence_length: int | None = None
     validation_fraction: float = 0.05
     validation_rows: int = 4096
@@ -96,6 +102,8 @@ class PretrainConfig(Settings):
             check_one_of("objective", self.objective, OBJECTIVES)
         if self.segmenter is not None:
             check_one_of("segmenter", self.segmenter, SEGMENTERS)
+        if self.packing is not None:
+            check_one_of("packing", self.packing, PACKINGS)
         if self.steps is not None and self.epochs is not None:
             raise ValueError(
                 "`steps` and `epochs` both say how long to train; give one of them. "
@@ -133,7 +141,7 @@ class PretrainConfig(Settings):
         for name in (*positive, "keep_checkpoints"):
             check_positive(name, getattr(self, name))
         optional = ("steps", "epochs", "sequence_length", "max_sequence_length")
-        for name in (*optional, "mask_selection_length"):
+        for name in (*optional, "mask_selection_length", "bucket_width"):
             if getattr(self, name) is not None:
                 check_positive(name, getattr(self, name))
         not_negative = ("mask_token_rate", "random_token_rate", "checkpoint_every", "seed")

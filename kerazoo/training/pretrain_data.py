@@ -19,7 +19,7 @@ from kerazoo.data.row_source import RowSource
 from kerazoo.training.pretrain_config import PretrainConfig
 from kerazoo.training.progress import SILENT, Progress
 
-_SHARDS_DECIDE = ("objective", "sequence_length", "segmenter")
+_SHARDS_DECIDE = ("objective", "sequence_length", "segmenter", "packing")
 _DEFAULT_LENGTH = 128
 
 
@@ -120,6 +120,7 @@ class PretrainData:
             objective=config.objective or (GPT if is_causal else BERT_MLM),
             sequence_length=wanted,
             segmenter=config.segmenter,
+            packing=config.packing,
             seed=config.seed,
         )
 
@@ -156,8 +157,8 @@ class PretrainData:
                     self.paths, tokenizer, plain, *share, on_block=lambda: advance(1, "blocks")
                 )
         check_vocabulary(self.manifest, tokenizer)
-        for name in ("objective", "sequence_length"):
-            expected, held = getattr(settings, name), getattr(self.manifest, name)
+        for name in ("objective", "sequence_length", "packing"):
+            expected, held = getattr(settings, name), getattr(self.manifest.settings, name)
             if expected != held:
                 raise ValueError(
                     f"The shards to validate on must be of the {name} of those to train on, "

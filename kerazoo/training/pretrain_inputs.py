@@ -13,13 +13,14 @@ from kerazoo.axes import (
     NEXT_SENTENCE,
     NEXT_SENTENCE_LABEL,
     PADDING_MASK,
+    SEGMENT_IDS,
     TOKEN_IDS,
     WORD_STARTS,
 )
 from kerazoo.data.objectives import BERT, GPT
 from kerazoo.data.row_format import RowFormat
 from kerazoo.data.row_source import RowSource
-from kerazoo.data.shuffled_rows import shuffled_batches
+from kerazoo.data.shuffled_rows import Buckets, shuffled_batches
 from kerazoo.preprocessing.masking.masker import Masker
 from kerazoo.preprocessing.masking.seeds import batch_seeds
 
@@ -38,11 +39,14 @@ class PretrainInputs:
         row_format: how a row lies in its record.
         input_names: the features that the model takes.
         masker: draws the masks; None for causal models, and for rows with static masks.
+        bucket_width: int, make batches of rows of similar length, and cut off the padding behind
+            a multiple of so many tokens; None mixes all lengths and keeps all padding.
     """
 
     row_format: RowFormat
     input_names: Collection[str]
     masker: Masker | None
+    bucket_width: int | None = None
 
     def batch(self, records: tf.Tensor, mask_seed: tf.Tensor) -> Batch:
         """Return a batch of `objective` "gpt", "bert-mlm" or "bert".
@@ -56,7 +60,7 @@ class PretrainInputs:
             the masked ids, (batch, masks) int32, with weight 0 on unused slots; for "bert" dicts
             of those and of the next-sentence labels, (batch,) int32.
         """
-        rows = self.row_format.parse(records)
+        rows = self._trimmed(self.row_format.parse(records))
         if self.row_format.objective == GPT:
             return self._next_tokens(rows)
         if self.masker is None:
@@ -82,7 +86,7 @@ class PretrainInputs:
             first_batch: int, the number of the first batch.
         """
         with tf.device("CPU:0"):
-            records = shuffled_batches(source, batch_size, seed, first_batch)
+            records = shuffled_batches(source, batch_size, seed, first_batch, self.buckets)
             seeds = batch_seeds(seed, training=False, first_batch=first_batch)
             return self._batches(records, seeds)
 
@@ -101,11 +105,36 @@ class PretrainInputs:
             count = -(-source.held_out_rows // batch_size)
             return batches.apply(tf.data.experimental.assert_cardinality(count))
 
+    @property
+    def buckets(self) -> Buckets | None:
+        """What gives the buckets of records; None if all lengths are mixed."""
+        if self.bucket_width is None:
+            return None
+        width, more = self.bucket_width, self._last_target
+        return lambda records: -(-(self.row_format.token_counts(records) - more) // width)
+
+    @property
+    def _last_target(self) -> int:
+        """How many tokens of a row are no input but the last target alone."""
+        return int(self.row_format.objective == GPT)
+
+    def _trimmed(self, rows: dict[str, Any]) -> dict[str, Any]:
+        """Return rows without the columns in which no row of the batch can have a token."""
+        if self.bucket_width is None:
+            return rows
+        lengths = tf.math.count_nonzero(rows[PADDING_MASK], axis=1, dtype=tf.int32)
+        longest = tf.reduce_max(lengths) - self._last_target
+        width = -(-longest // self.bucket_width) * self.bucket_width + self._last_target
+        columns = (TOKEN_IDS, SEGMENT_IDS, PADDING_MASK, WORD_STARTS)
+        return {key: rows[key][:, :width] if key in columns else rows[key] for key in rows}
+
     def _batches(self, records: tf.data.Dataset, seeds: tf.data.Dataset) -> tf.data.Dataset:
         pairs = tf.data.Dataset.zip(records, seeds)
         return pairs.map(self.batch, tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
 
     def _next_tokens(self, rows: dict[str, Any]) -> Batch:
-        is_real = rows[PADDING_MASK]
+        numbers = rows[PADDING_MASK]
         features = {name: rows[name][:, :-1] for name in self.input_names}
-        return features, rows[TOKEN_IDS][:, 1:], tf.cast(is_real[:, 1:], tf.float32)
+        # The first token of a text is no target of the text before it.
+        is_target = (numbers[:, 1:] > 0) & (numbers[:, 1:] == numbers[:, :-1])
+        return features, rows[TOKEN_IDS][:, 1:], tf.cast(is_target, tf.float32)

@@ -6,6 +6,7 @@ from typing import Any
 from kerazoo.data.objectives import GPT
 from kerazoo.data.row_source import RowSource
 from kerazoo.data.shuffled_rows import rows_of_batch
+from kerazoo.tasks.packed_rows import packed_rows
 from kerazoo.training.checkpoint_writer import RunPlan
 from kerazoo.training.dry_run import one_step
 from kerazoo.training.fit_plan import FitPart
@@ -49,11 +50,11 @@ def train_steps(
     """
     total = config.total_steps(rows.training_rows)
     _compile(task, total, config)
-    inputs = _inputs(task, rows)
+    inputs = _inputs(task, rows, config.bucket_width)
     size, seed = config.batch_size, config.seed
     validation = None
     if measured is not None:
-        validation = _inputs(task, measured).validation_dataset(measured, size)
+        validation = _inputs(task, measured, config.bucket_width).validation_dataset(measured, size)
 
     def fit(part: FitPart, **options: Any) -> None:
         dataset = inputs.training_dataset(rows, size, seed, part.first_step)
@@ -65,14 +66,14 @@ def train_steps(
             shown.begin({f"val_{name}": value for name, value in before.items()})
 
     every = (config.evaluate_every, config.checkpoint_every, config.keep_checkpoints)
-    with task.without_preprocessor():
+    with packed_rows(task, rows.row_format.is_packed), task.without_preprocessor():
         return resumable_fit(
             task,
             fit,
             run,
             RunPlan(total, *every),
             lambda step, said: StepProgress(progress, total, rows.mean_tokens * size, step, said),
-            lambda number: ", ".join(rows_of_batch(rows, size, seed, number)),
+            lambda number: ", ".join(rows_of_batch(rows, size, seed, number, inputs.buckets)),
             callbacks,
             progress,
             evaluate,
@@ -124,8 +125,8 @@ def _compile(task: Any, total_steps: int, config: PretrainConfig, **options: Any
     task.compile(optimizer, **options)
 
 
-def _inputs(task: Any, rows: RowSource) -> PretrainInputs:
+def _inputs(task: Any, rows: RowSource, bucket_width: int | None = None) -> PretrainInputs:
     """Return what makes the task's inputs of rows."""
     draws_masks = rows.row_format.objective != GPT and not rows.row_format.mask_slots
     masker = task.preprocessor.masker if draws_masks else None
-    return PretrainInputs(rows.row_format, tuple(task.input), masker)
+    return PretrainInputs(rows.row_format, tuple(task.input), masker, bucket_width)

@@ -7,6 +7,7 @@ from keras import ops
 
 from kerazoo.backbones.base import quantized_dtype
 from kerazoo.backbones.bert import BertBackbone
+from kerazoo.backbones.gpt import GPTBackbone
 
 
 @pytest.fixture(scope="module")
@@ -144,3 +145,86 @@ def test_a_truncated_preset_is_named(make_tiny_backbone, tmp_path):
     (tmp_path / "model.weights.h5").write_bytes(b"")
     with pytest.raises(ValueError, match=r"model\.weights\.h5 is truncated"):
         BertBackbone.from_preset(tmp_path)
+
+
+TEXT_NUMBERS = np.array([[1, 1, 1, 1, 2, 2, 2, 3, 0], [1, 1, 2, 2, 2, 2, 2, 2, 2]], "int32")
+TEXTS = [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2)]  # row and number
+
+
+@pytest.fixture(params=["bert", "gpt-1", "gpt-2"])
+def reader(request):
+    """A backbone with a wide spread, so that differences show."""
+    keras.utils.set_random_seed(5)
+    size = {"vocabulary_size": 31, "num_layers": 2, "num_heads": 4, "hidden_dim": 20}
+    size |= {"intermediate_dim": 24, "max_sequence_length": 9, "initializer_range": 0.3}
+    if request.param == "bert":
+        return BertBackbone(**size)
+    return GPTBackbone(**size, normalize_first=request.param == "gpt-2")
+
+
+def of_texts(backbone, text_numbers, seed=6):
+    random = np.random.default_rng(seed)
+    given = {
+        "token_ids": random.integers(31, size=text_numbers.shape).astype("int32"),
+        "segment_ids": random.integers(2, size=text_numbers.shape).astype("int32"),
+        "padding_mask": text_numbers,
+    }
+    return {key: given[key] for key in backbone.input}
+
+
+def test_a_packed_row_gives_each_text_its_own_states(reader):
+    packed = of_texts(reader, TEXT_NUMBERS)
+    plain = outputs(reader, {**packed, "padding_mask": np.sign(TEXT_NUMBERS)})["sequence_output"]
+    places = [TEXT_NUMBERS[row] == number for row, number in TEXTS]
+    alone = {key: np.zeros((5, 9), "int32") for key in packed}
+    for text, ((row, _), is_here) in enumerate(zip(TEXTS, places, strict=True)):
+        for key, value in packed.items():
+            alone[key][text, : is_here.sum()] = value[row][is_here]
+    alone["padding_mask"] = np.sign(alone["padding_mask"])
+    expected = outputs(reader, alone)["sequence_output"]
+    reader.reads_packed_rows = True
+    states = outputs(reader, packed)["sequence_output"]
+    assert np.isfinite(states).all()
+    for text, ((row, _), is_here) in enumerate(zip(TEXTS, places, strict=True)):
+        own = expected[text, : is_here.sum()]
+        np.testing.assert_allclose(states[row][is_here], own, atol=1e-5)
+    assert np.abs(states - plain).max() > 1e-2
+
+
+def test_a_text_knows_nothing_of_its_neighbours(reader):
+    reader.reads_packed_rows = True
+    packed = of_texts(reader, TEXT_NUMBERS)
+    before = outputs(reader, packed)["sequence_output"]
+    is_second = TEXT_NUMBERS == 2
+    for key in set(packed) - {"padding_mask"}:
+        other = of_texts(reader, TEXT_NUMBERS, seed=8)[key]
+        packed[key] = np.where(is_second, packed[key], other)
+    after = outputs(reader, packed)["sequence_output"]
+    np.testing.assert_array_equal(after[is_second], before[is_second])
+    assert np.abs(after[TEXT_NUMBERS == 1] - before[TEXT_NUMBERS == 1]).max() > 1e-2
+
+
+def test_rows_of_one_text_are_read_as_ever(reader):
+    """Padding aside, of which no output is used."""
+    inputs = of_texts(reader, np.array([[1] * 9, [1] * 6 + [0] * 3], "int32"))
+    expected = outputs(reader, inputs)
+    reader.reads_packed_rows = True
+    found = outputs(reader, inputs)
+    is_real = inputs["padding_mask"] > 0
+    np.testing.assert_allclose(
+        found["sequence_output"][is_real], expected["sequence_output"][is_real], atol=1e-6
+    )
+    np.testing.assert_allclose(found["pooled_output"], expected["pooled_output"], atol=1e-6)
+
+
+def test_a_frozen_backbone_reads_packed_rows_without_dropout(make_tiny_backbone):
+    backbone = make_tiny_backbone(dropout=0.5)
+    backbone.reads_packed_rows = True
+    packed = of_texts(backbone, TEXT_NUMBERS)
+
+    def state(training):
+        return ops.convert_to_numpy(backbone(packed, training=training)["sequence_output"])
+
+    assert np.abs(state(True) - state(False)).max() > 1e-3
+    backbone.trainable = False
+    np.testing.assert_array_equal(state(True), state(False))

@@ -61,3 +61,11 @@ def test_where_masks_are_is_not_said_of_rows_without_any(option):
 
 def test_a_language_model_may_have_blocks_of_one_document():
     assert PrepareSettings(objective="gpt", documents_per_block=1).text_length == 129
+
+
+def test_packing_is_for_single_texts():
+    assert PrepareSettings("gpt", packing="lines").packing == "lines"
+    with pytest.raises(ValueError, match="one pair.*packing='lines' with objective='bert'"):
+        PrepareSettings(packing="lines")
+    with pytest.raises(ValueError, match="packing"):
+        PrepareSettings("bert-mlm", packing="rows")

@@ -94,3 +94,12 @@ def test_records_are_small_and_little_endian():
     row_format = RowFormat(BERT, row_length=13, vocabulary_size=31, pad_token_id=3)
     words = row_format.token_words(np.array([1, 5, 2]), np.array([False, True, False]))
     assert row_format.encode(words, 2, 1) == bytes([3, 0, 2, 0, 1, 0, 0, 0, 1, 0, 5, 0x80, 2, 0])
+
+
+@pytest.mark.parametrize(("size", "kind"), BERT_SIZES)
+def test_tokens_are_counted_without_parsing(size, kind):
+    row_format = RowFormat(BERT, 23, size, pad_token_id=3)
+    rows = random_rows(row_format, 9)
+    counts = row_format.token_counts([encoded(row_format, row) for row in rows])
+    assert row_format.id_type == kind
+    assert counts.numpy().tolist() == [len(row["ids"]) for row in rows]

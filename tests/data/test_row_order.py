@@ -45,3 +45,39 @@ def test_the_rows_of_a_batch_are_known():
 def test_counts():
     assert row_count(COLUMNS) == 13
     assert [steps_of_epoch(13, size) for size in (1, 5, 13, 20)] == [13, 3, 1, 1]
+
+
+LENGTHS = np.array([3, 1, 2, 1, 1, 3, 2, 1, 2, 2, 1, 3, 1])  # buckets of 6, 4 and 3 rows
+
+
+def batches_by_length(first_batch, count, batch_size=5):
+    order = RowOrder(3, first_batch, LENGTHS)
+    found = itertools.islice(order.batches(np.arange(13), batch_size), count)
+    return [rows.numpy().tolist() for rows in found]
+
+
+def test_batches_have_rows_of_similar_length():
+    found = batches_by_length(0, 21, batch_size=2)
+    epochs = [found[start : start + 7] for start in (0, 7, 14)]
+    for epoch in epochs:
+        assert sorted(sum(epoch, [])) == list(range(13))
+        lengths = [LENGTHS[batch].tolist() for batch in epoch]
+        assert lengths[-1] == [3]  # the smaller batch is one of the largest bucket
+        assert sorted(lengths) == [[1, 1]] * 3 + [[2, 2]] * 2 + [[3], [3, 3]]
+    orders = {tuple(max(LENGTHS[batch]) for batch in epoch) for epoch in epochs}
+    assert len(orders) > 1
+    assert len({tuple(epoch[0]) for epoch in epochs}) == 3
+
+
+def test_a_batch_is_filled_up_from_the_next_larger_bucket():
+    lengths = [sorted(LENGTHS[batch].tolist()) for batch in batches_by_length(0, 3)]
+    assert sorted(lengths[:2]) == [[1] * 5, [1, 2, 2, 2, 2]]
+    assert lengths[2] == [3, 3, 3]
+
+
+@pytest.mark.parametrize("first", [1, 2, 3, 5])
+def test_a_batch_by_length_is_the_same_wherever_one_begins(first):
+    whole = batches_by_length(0, 7)
+    assert batches_by_length(first, 7 - first) == whole[first:]
+    order = RowOrder(3, buckets=LENGTHS)
+    assert [order.rows_of_batch(number, 13, 5) for number in range(7)] == whole

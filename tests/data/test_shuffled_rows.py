@@ -74,3 +74,29 @@ def test_the_rows_of_a_batch_are_named(number):
     bounds = [0, *accumulate(Numbers.sizes)]
     for part, rows in found.items():
         assert all(bounds[part] <= row < bounds[part + 1] for row in rows)
+
+
+def by_tens(rows):
+    """Rows 0 to 9, 10 to 19 and 20 to 22 have a bucket each."""
+    return tf.strings.to_number(rows, tf.int32) // 10
+
+
+def test_batches_have_rows_of_one_bucket_as_far_as_a_group_has_them():
+    batches = numbers(23, 23, seed=5, buckets=by_tens)
+    epochs = np.concatenate(batches).reshape(4, 23)
+    assert all(sorted(epoch) == list(range(23)) for epoch in epochs)
+    assert len({tuple(epoch) for epoch in epochs}) == 4
+    # The group of 7 to 17 has eight rows of bucket 1: two whole batches, or one and its ends.
+    of_one = [len({row // 10 for row in batch}) == 1 for batch in batches]
+    mixed = [len({row // 10 for row in batch}) == 1 for batch in numbers(23, 23, seed=5)]
+    assert sum(of_one) > sum(mixed)
+
+
+@pytest.mark.parametrize("first_batch", [1, 4, 5, 6, 11, 17])
+def test_the_order_by_bucket_is_the_same_from_any_batch_on(first_batch):
+    whole = numbers(20, 20, seed=5, buckets=by_tens)
+    later = numbers(3, 3, seed=5, first_batch=first_batch, buckets=by_tens)
+    assert later == whole[first_batch : first_batch + 3]
+    parts = rows_of_batch(Numbers(), 4, 5, first_batch, by_tens)
+    named = [int(row) for part in parts for row in part[5:].split(" of ")[0].split(", ")]
+    assert sorted(named) == sorted(whole[first_batch])

@@ -122,3 +122,21 @@ def test_config_round_trip(make, tiny_tokenizer):
     copy.tokenizer.set_vocabulary(tiny_tokenizer.get_vocabulary())
     for first, second in zip(numbers(copy(TEXTS)), numbers(preprocessor(TEXTS)), strict=True):
         np.testing.assert_array_equal(first, second)
+
+
+def test_narrow_batches_have_few_slots(tiny_tokenizer):
+    def slots(text, **options):
+        preprocessor = MaskedLMPreprocessor(
+            tiny_tokenizer, sequence_length=40, pad_to_multiple_of=4, seed=3, **options
+        )
+        features, mask_ids, mask_weights = preprocessor([text, "bad"])
+        assert features["mask_positions"].shape == mask_ids.shape == mask_weights.shape
+        assert (ops.convert_to_numpy(mask_weights).sum(axis=1) >= 1).all()
+        return mask_ids.shape[1]
+
+    assert slots("good") == 1  # of 4 tokens
+    assert slots("good " * 17) == 3  # of 20
+    assert slots("good " * 50) == 6  # of 40
+    assert slots("good", mask_selection_length=5) == 5
+    # A word may have more pieces than the row has masks.
+    assert slots("good", masking="whole_word") == 6

@@ -149,3 +149,48 @@ def test_static_masks_are_taken_as_they_are(make_shards, objective):
         np.testing.assert_array_equal(features[MASK_POSITIONS][number], rows["mask_positions"][row])
         np.testing.assert_array_equal(targets[number], rows["mask_ids"][row])
         np.testing.assert_array_equal(weights[number], rows["mask_weights"][row])
+
+
+def test_the_first_token_of_a_packed_text_is_no_target(make_shards):
+    folder = make_shards("gpt", packing="lines")
+    source = ShardRows(folder, read_manifest(folder))
+    inputs = PretrainInputs(source.row_format, ("token_ids", "padding_mask"), None)
+    ((features, _, weights),) = batches(inputs.validation_dataset(AllHeldOut(source), 1000))
+    rows = rows_of(folder)["padding_mask"]
+    assert rows.max() > 1
+    texts = sum(len(set(row) - {0}) for row in rows)
+    assert weights.sum() == (rows > 0).sum() - texts
+    begins = (features["padding_mask"][:, 1:] != features["padding_mask"][:, :-1]).nonzero()
+    assert not weights[begins].any()
+
+
+def test_masks_of_packed_rows_are_the_rate_of_the_row(make_shards, tiny_tokenizer):
+    folder = make_shards("bert-mlm", packing="lines")
+    source = ShardRows(folder, read_manifest(folder))
+    masker = Masker.from_tokenizer(tiny_tokenizer, mask_selection_length=9)
+    inputs = PretrainInputs(source.row_format, BERT_INPUTS, masker)
+    ((features, _, weights),) = batches(inputs.training_dataset(source, 7, seed=1), 1)
+    assert features["padding_mask"].max() > 1
+    tokens = (features["padding_mask"] > 0).sum(axis=1)
+    np.testing.assert_array_equal(weights.sum(axis=1), np.maximum(1, np.round(tokens * 0.15)))
+
+
+@pytest.mark.parametrize("objective", ["bert", "gpt"])
+def test_batches_of_similar_length_have_less_padding(make_shards, masker, objective):
+    folder = make_shards(objective)
+    source = ShardRows(folder, read_manifest(folder))
+    names = BERT_INPUTS if objective == "bert" else ("token_ids", "padding_mask")
+    chosen = None if objective == "gpt" else masker
+    plain = PretrainInputs(source.row_format, names, chosen)
+    inputs = PretrainInputs(source.row_format, names, chosen, bucket_width=4)
+    count = source.training_rows // 5
+    whole = batches(inputs.training_dataset(source, 5, seed=1), count)
+    lengths = [(features["padding_mask"] > 0).sum(axis=1) for features, _, _ in whole]
+    for (features, _, _), found in zip(whole, lengths, strict=True):
+        assert features["token_ids"].shape[1] == min(19, -(-found.max() // 4) * 4)
+    assert same(batches(inputs.training_dataset(source, 5, 1, first_batch=2), 2), whole[2:4])
+    mixed = batches(plain.training_dataset(source, 5, seed=1), count)
+    assert all(features["token_ids"].shape[1] == 19 for features, _, _ in mixed)
+    if objective == "bert":
+        spread = [(features["padding_mask"] > 0).sum(axis=1) for features, _, _ in mixed]
+        assert sum(map(np.ptp, lengths)) < sum(map(np.ptp, spread))

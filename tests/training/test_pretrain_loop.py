@@ -13,10 +13,11 @@ from kerazoo.data.manifest import read_manifest
 from kerazoo.data.shard_rows import ShardRows
 from kerazoo.preprocessing.bert_pretrainer import BertPretrainerPreprocessor
 from kerazoo.preprocessing.masked_lm import MaskedLMPreprocessor
+from kerazoo.tasks.packed_rows import packed_rows
 from kerazoo.training.checkpoint_folder import checkpoint_files
 from kerazoo.training.optimizer import decays
 from kerazoo.training.pretrain_config import PretrainConfig
-from kerazoo.training.pretrain_loop import train_steps
+from kerazoo.training.pretrain_loop import _inputs, train_steps
 from kerazoo.training.unfinished_run import UnfinishedRun
 
 CONFIG = PretrainConfig(
@@ -106,3 +107,22 @@ def test_measuring_before_the_first_step(make_task, rows, tmp_path):
     history = train_steps(make_task(), rows, rows, folder, config, evaluate_first=True)
     assert [entry["step"] for entry in history] == [0, 1]
     assert set(history[0]) < set(history[1])
+
+
+@pytest.mark.slow
+@pytest.mark.tensorflow
+def test_texts_of_packed_rows_do_not_see_each_other(make_task, make_shards, tmp_path):
+    folder = make_shards("bert-mlm", packing="lines")
+    rows = ShardRows(folder, read_manifest(folder), 0.2, held_out_limit=7)
+    run = UnfinishedRun(tmp_path / "out", resume=False)
+    run.begin({})
+    task = make_task()
+    config = PretrainConfig(steps=2, batch_size=5)
+    history = train_steps(task, rows, rows, run, config)
+    validation = _inputs(task, rows).validation_dataset(rows, 5)
+    with task.without_preprocessor():
+        joined = task.evaluate(validation, return_dict=True, verbose=0)
+        with packed_rows(task):
+            packed = task.evaluate(validation, return_dict=True, verbose=0)
+    assert packed["loss"] == pytest.approx(history[-1]["val_loss"], rel=1e-6)
+    assert abs(joined["loss"] - packed["loss"]) > 1e-4

@@ -179,7 +179,7 @@ class Masker:
         return self._choose(features, self._words(features, word_starts), where)
 
     def _choose(self, features: dict[str, tf.Tensor], words: Any, seed: tf.Tensor) -> Chosen:
-        lengths = tf.reduce_sum(features[PADDING_MASK], axis=1)
+        lengths = tf.math.count_nonzero(features[PADDING_MASK], axis=1, dtype=tf.int32)
         limit = self.mask_selection_length
         counts = selection_counts(lengths, self.mask_selection_rate, limit)
         if self.masking == "token":
