@@ -202,6 +202,19 @@ def options(description: str, **defaults: Any) -> argparse.ArgumentParser:
     return parser
 
 
+def add_texts_option(parser: argparse.ArgumentParser, vocabulary: str = "file") -> None:
+    """Add `--texts NAME VOCABULARY TEXTS`; `vocabulary` says what the second may be."""
+    parser.add_argument(
+        "--texts",
+        nargs=3,
+        action="append",
+        required=True,
+        metavar=("NAME", "VOCABULARY", "TEXTS"),
+        help=f"a name, a vocabulary {vocabulary}, and a text file or a folder of *.txt; may be "
+        "repeated",
+    )
+
+
 def data_package(name: str) -> Path:
     """Return the folder of an installed package that carries data, without importing it."""
     spec = importlib.util.find_spec(name)

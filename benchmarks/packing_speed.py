@@ -209,14 +209,7 @@ def compare(name: str, vocabulary: str, texts: str, sides: Any, given: Any) -> l
 def main() -> None:
     """Parse the options, measure, print."""
     parser = measure.options(__doc__, rounds=3)
-    parser.add_argument(
-        "--texts",
-        nargs=3,
-        action="append",
-        required=True,
-        metavar=("NAME", "VOCABULARY", "TEXTS"),
-        help="a name, a vocabulary file, and a text file or a folder of *.txt; may be repeated",
-    )
+    measure.add_texts_option(parser)
     parser.add_argument("--lines", type=int, default=2048, help="lines of each set of texts")
     given = parser.parse_args()
     if given.quick:

@@ -117,14 +117,7 @@ def compare(name: str, vocabulary: str, texts: str, objective: str, sides: Any, 
 def main() -> None:
     """Parse the options, measure, print."""
     parser = measure.options(__doc__, rounds=2)
-    parser.add_argument(
-        "--texts",
-        nargs=3,
-        action="append",
-        required=True,
-        metavar=("NAME", "VOCABULARY", "TEXTS"),
-        help="a name, a vocabulary file, and a text file or a folder of *.txt; may be repeated",
-    )
+    measure.add_texts_option(parser)
     parser.add_argument("--shards", type=int, default=24, help="shards to write")
     given = parser.parse_args()
     if given.quick:

@@ -205,15 +205,7 @@ def compare(name: str, vocabulary: str, texts: str, sides: Any, given: Any) -> l
 def main() -> None:
     """Parse the options, measure, print."""
     parser = measure.options(__doc__)
-    parser.add_argument(
-        "--texts",
-        nargs=3,
-        action="append",
-        required=True,
-        metavar=("NAME", "VOCABULARY", "TEXTS"),
-        help="a name, a vocabulary file (or the folder of encoder.json and vocab.bpe), and a text "
-        "file or a folder of *.txt; may be repeated",
-    )
+    measure.add_texts_option(parser, "file (or the folder of encoder.json and vocab.bpe)")
     parser.add_argument("--lines", type=int, default=4096, help="lines of each set of texts")
     parser.add_argument("--batch", type=int, default=512, help="lines in a batch")
     given = parser.parse_args()
