@@ -101,17 +101,18 @@ def dry_steps(
     """
     _compile(task, config.total_steps(rows.training_rows), config, jit_compile=True)
     size = config.batch_size
-    dataset = _inputs(task, rows).training_dataset(rows, size, config.seed)
+    width = config.bucket_width
+    dataset = _inputs(task, rows, width).training_dataset(rows, size, config.seed)
     validation = None
     if measured is not None:
-        validation = _inputs(task, measured).validation_dataset(measured, size)
+        validation = _inputs(task, measured, width).validation_dataset(measured, size)
 
     def fit(**options: Any) -> None:
         if validation is None:
             options.pop("validation_steps")
         task.fit(dataset, validation_data=validation, **options)
 
-    with task.without_preprocessor():
+    with packed_rows(task, rows.row_format.is_packed), task.without_preprocessor():
         return one_step(fit, progress)
 
 

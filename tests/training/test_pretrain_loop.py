@@ -1,5 +1,6 @@
 """These run on JAX too: an interrupted run has to reach the weights of one that was not."""
 
+import dataclasses
 import os
 import signal
 
@@ -17,7 +18,7 @@ from kerazoo.tasks.packed_rows import packed_rows
 from kerazoo.training.checkpoint_folder import checkpoint_files
 from kerazoo.training.optimizer import decays
 from kerazoo.training.pretrain_config import PretrainConfig
-from kerazoo.training.pretrain_loop import _inputs, train_steps
+from kerazoo.training.pretrain_loop import _inputs, dry_steps, train_steps
 from kerazoo.training.unfinished_run import UnfinishedRun
 
 CONFIG = PretrainConfig(
@@ -126,3 +127,12 @@ def test_texts_of_packed_rows_do_not_see_each_other(make_task, make_shards, tmp_
             packed = task.evaluate(validation, return_dict=True, verbose=0)
     assert packed["loss"] == pytest.approx(history[-1]["val_loss"], rel=1e-6)
     assert abs(joined["loss"] - packed["loss"]) > 1e-4
+
+
+@pytest.mark.tensorflow
+def test_a_dry_run_has_the_batches_of_the_run(make_task, rows):
+    task = make_task()
+    task.static_rows = CONFIG.batch_size
+    config = dataclasses.replace(CONFIG, bucket_width=4)
+    with pytest.raises(ValueError, match="the width of these rows changes"):
+        dry_steps(task, rows, None, config)
