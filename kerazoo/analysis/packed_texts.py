@@ -125,8 +125,8 @@ def pack_texts(
         without_tokens = _without_tokens(ids)
         template = _template(model)
         if template is None:
-            found = (ids, starts, ends)
-            return _packed_alone(model, rows, found, sequence_length, without_tokens)
+            parts = (ids, starts, ends)
+            return _packed_alone(model, rows, parts, sequence_length, without_tokens)
         features = pack(ids, template, sequence_length, _WIDTH_MULTIPLE)
         first, last = (
             pack(offsets, _MARK, sequence_length, _WIDTH_MULTIPLE)[TOKEN_IDS].numpy()
