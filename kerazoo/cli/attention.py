@@ -72,18 +72,7 @@ def attention(
     token, at `[SEP]`, and so on. With --json, of a --text everything: a line with its tokens and
     all weights, (layers, heads, query, key); of --input the table.
     """
-    if source is None and not texts:
-        raise click.UsageError("Give texts with --text, or a corpus with --input.")
-    if source is not None and (texts or pairs):
-        raise click.UsageError("Give texts with --text, or a corpus with --input, not both.")
-    if source is None and max_texts is not None:
-        raise click.UsageError("--max-texts belongs to --input.")
-    if pairs and len(pairs) != len(texts):
-        raise click.UsageError(
-            f"Every --text needs one --text-pair: {len(texts)} and {len(pairs)} were given."
-        )
-    if output and len(texts) != 1:
-        raise click.UsageError("A page shows one text, or pair: give one --text with --output.")
+    _check_usage(texts, pairs, source, output, max_texts)
     from kerazoo.analysis.analysed_model import AnalysedModel
     from kerazoo.analysis.attention import attention_maps
     from kerazoo.analysis.attention_page import write_attention_page
@@ -122,6 +111,28 @@ def attention(
         click.echo("\n".join(_as_text(patterns)))
         if output:
             click.echo(f"Page: {output}")
+
+
+def _check_usage(
+    texts: tuple[str, ...],
+    pairs: tuple[str, ...],
+    source: str | None,
+    output: str | None,
+    max_texts: int | None,
+) -> None:
+    """Raise for options that do not belong together."""
+    if source is None and not texts:
+        raise click.UsageError("Give texts with --text, or a corpus with --input.")
+    if source is not None and (texts or pairs):
+        raise click.UsageError("Give texts with --text, or a corpus with --input, not both.")
+    if source is None and max_texts is not None:
+        raise click.UsageError("--max-texts belongs to --input.")
+    if pairs and len(pairs) != len(texts):
+        raise click.UsageError(
+            f"Every --text needs one --text-pair: {len(texts)} and {len(pairs)} were given."
+        )
+    if output and len(texts) != 1:
+        raise click.UsageError("A page shows one text, or pair: give one --text with --output.")
 
 
 def _check_outputs(output: str | None, table: str | None, plot: str | None) -> None:
