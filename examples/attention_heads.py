@@ -62,7 +62,10 @@ for row in patterns.layer_rows():
     print(f"layer {row['layer']}: entropy {row['entropy']:.2f} nats ({low:.2f} to {high:.2f})")
 heads = list(patterns.rows())
 for name in ("to_previous", "to_next", "to_separator", "to_full_stop"):
-    most = max(heads, key=lambda head: head[name])
+    measured = [head for head in heads if head[name] is not None]  # None: no text has such tokens
+    if not measured:
+        continue
+    most = max(measured, key=lambda head: head[name])
     print(f"most {name:<13} layer {most['layer']}, head {most['head']}: {most[name]:.2f}")
 runs = Path(__file__).resolve().parent.parent / "runs"
 run = next_run(options.output or runs / "attention_heads")

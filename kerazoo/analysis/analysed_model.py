@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from kerazoo.backbones.base import Backbone
 from kerazoo.backbones.registry import backbone_class
+from kerazoo.checks import check_positive
 from kerazoo.conversion.source import open_checkpoint
 from kerazoo.data.tokenizer_source import preset_tokenizer
 from kerazoo.tokenizers.base import Tokenizer
@@ -52,19 +53,28 @@ class AnalysedModel:
         return bool(self.backbone.transformer_layers[0].causal)
 
     @classmethod
-    def of(cls, model: Any, tokenizer: Tokenizer | None = None) -> Self:
+    def of(
+        cls,
+        model: Any,
+        tokenizer: Tokenizer | None = None,
+        sequence_length: int | None = None,
+    ) -> Self:
         """Return the backbone and the tokenizer of a model.
 
         Args:
             model: a task, a backbone, or a folder or handle that `Backbone.from_preset` reads.
             tokenizer: the tokenizer; needed for a backbone, else the model's own if None.
+            sequence_length: int, tokens that the model must be able to read, which a folder tells
+                before its weights are read; None asks for none.
 
         Raises:
             FileNotFoundError: if there is no such folder, or it has no tokenizer.
-            ValueError: if the model is none that can be looked into, or has no tokenizer.
+            ValueError: if the model is none that can be looked into, has no tokenizer, or reads
+                fewer tokens.
         """
         if isinstance(model, (str, Path)):
-            return cls(_backbone_of_folder(model), tokenizer or preset_tokenizer(model))
+            backbone = _backbone_of_folder(model, sequence_length)
+            return cls(backbone, tokenizer or preset_tokenizer(model))
         if isinstance(model, AnalysedModel):
             return cls(model.backbone, tokenizer or model.tokenizer)
         backbone = getattr(model, "backbone", model)
@@ -77,12 +87,28 @@ class AnalysedModel:
         return cls(backbone, tokenizer or own)
 
 
-def _backbone_of_folder(path: str | Path) -> Backbone:
+def check_sequence_length(sequence_length: int, limit: int) -> None:
+    """Raise ValueError unless a model reads so many tokens.
+
+    Args:
+        sequence_length: int, how many are asked for.
+        limit: int, the most that the model reads.
+    """
+    check_positive("sequence_length", sequence_length)
+    if sequence_length > limit:
+        raise ValueError(
+            f"The model reads at most {limit} tokens. Received: sequence_length={sequence_length}"
+        )
+
+
+def _backbone_of_folder(path: str | Path, sequence_length: int | None) -> Backbone:
     if is_saved_model(path):
         raise ValueError(
             "A SavedModel answers texts and shows nothing else. Give the preset or the Hugging "
             f"Face folder that it was exported from. Received: {str(path)!r}"
         )
     source = open_checkpoint(path)
+    if sequence_length is not None and (limit := source.max_sequence_length):
+        check_sequence_length(sequence_length, limit)
     backbone: Backbone = backbone_class(source.family).from_preset(source)
     return backbone

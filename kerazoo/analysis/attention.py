@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from kerazoo.analysis.analysed_model import AnalysedModel
+from kerazoo.analysis.analysed_model import AnalysedModel, check_sequence_length
 from kerazoo.analysis.layer_stream import layer_stream
-from kerazoo.analysis.packed_texts import PackedTexts, pack_texts, text_rows
+from kerazoo.analysis.packed_texts import PackedTexts, pack_texts, part_name, text_rows
 from kerazoo.axes import SEGMENT_IDS, TOKEN_IDS
 from kerazoo.checks import check_positive
 from kerazoo.tokenizers.base import Tokenizer
@@ -71,18 +71,18 @@ def attention_maps(
         An iterator of one `AttentionMap` a text, in order.
 
     Raises:
-        ValueError: if a text is empty or too long, or the model cannot be looked into.
+        ValueError: if a text is empty, has no token or too many, or the model cannot be looked
+            into.
 
     Example:
         (found,) = kerazoo.analysis.attention_maps("path/to/bert", "The cat sat.")
         found.tokens, found.weights[0, 3]       # the fourth head of the first layer
     """
     check_positive("batch_size", batch_size)
-    analysed = AnalysedModel.of(model, tokenizer)
     rows = text_rows(texts)
+    analysed = AnalysedModel.of(model, tokenizer, sequence_length)
     limit = row_limit(analysed, sequence_length)
-    if sequence_length is None:
-        _check_lengths(analysed, rows, limit, batch_size)
+    _check_tokens(analysed, rows, limit, batch_size, cut=sequence_length is not None)
     return _maps(analysed, rows, limit, batch_size)
 
 
@@ -94,12 +94,7 @@ def row_limit(model: AnalysedModel, sequence_length: int | None) -> int:
     """
     if sequence_length is None:
         return model.limit
-    check_positive("sequence_length", sequence_length)
-    if sequence_length > model.limit:
-        raise ValueError(
-            f"The model reads at most {model.limit} tokens. "
-            f"Received: sequence_length={sequence_length}"
-        )
+    check_sequence_length(sequence_length, model.limit)
     return sequence_length
 
 
@@ -149,14 +144,20 @@ def _map(model: AnalysedModel, packed: PackedTexts, row: int, weights: np.ndarra
     )
 
 
-def _check_lengths(
-    model: AnalysedModel, rows: list[tuple[str, ...]], limit: int, batch_size: int
+def _check_tokens(
+    model: AnalysedModel, rows: list[tuple[str, ...]], limit: int, batch_size: int, cut: bool
 ) -> None:
-    """Raise ValueError if the model cannot read a text whole."""
+    """Raise ValueError if a text has no token, or more than the model reads and is not cut."""
     for start in range(0, len(rows), batch_size):
-        counts = pack_texts(model, rows[start : start + batch_size], limit).token_counts
-        for number, count in enumerate(counts, start):
-            if count > limit:
+        packed = pack_texts(model, rows[start : start + batch_size], limit)
+        found = zip(packed.token_counts, packed.without_tokens, strict=True)
+        for number, (count, without_tokens) in enumerate(found, start):
+            if without_tokens is not None:
+                raise ValueError(
+                    f"No token is left of {part_name(number, without_tokens)}. Give it a word. "
+                    f"Received: {rows[number][without_tokens][:40]!r}"
+                )
+            if count > limit and not cut:
                 raise ValueError(
                     f"Text {number} has {count} tokens, and the model reads at most {limit}. "
                     f"Shorten it, or cut it with sequence_length={limit}. "

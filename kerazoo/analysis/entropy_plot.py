@@ -6,6 +6,7 @@ import numpy as np
 
 from kerazoo.analysis.patterns import HeadPatterns
 from kerazoo.analysis.plotting import plot
+from kerazoo.training.counted import counted
 
 
 def plot_entropy(patterns: HeadPatterns, path: str | Path) -> None:
@@ -26,7 +27,7 @@ def plot_entropy(patterns: HeadPatterns, path: str | Path) -> None:
     layers = np.arange(1, len(patterns.mean) + 1)
     heads = patterns.mean[:, :, column]
     mean, half = patterns.layer_mean[:, column], patterns.layer_half_width[:, column]
-    title = f"Attention entropy over {patterns.texts} texts"
+    title = f"Attention entropy over {counted(patterns.texts, 'text')}"
     with plot(path, "layer", "entropy (nats)", title) as axes:
         axes.scatter(
             np.repeat(layers, heads.shape[1]), heads.ravel(), s=14, alpha=0.5, label="head"

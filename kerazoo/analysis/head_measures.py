@@ -78,9 +78,9 @@ def head_measures(scores: np.ndarray, roles: TokenRoles, causal: bool) -> np.nda
     * `relative_entropy`: that as a share of ln(visible keys), so that texts of different lengths,
       and the rows of a causal model, compare; a row that sees one key alone is left out.
     * `distance`: Σ w |query − key|, in tokens.
-    * `to_…`: the share of the attention that goes to such tokens. `to_previous` leaves the first
-      row out, `to_next` the last one. `to_other_segment` is that of ordinary tokens to ordinary
-      tokens of the other text of a pair.
+    * `to_…`: the share of the attention that goes to such tokens; of a text that has none it means
+      nothing. `to_previous` leaves the first row out, `to_next` the last one. `to_other_segment` is
+      that of ordinary tokens to ordinary tokens of the other text of a pair.
 
     Args:
         scores: (batch, heads, query, key) float32, the attention of a layer.
@@ -88,8 +88,9 @@ def head_measures(scores: np.ndarray, roles: TokenRoles, causal: bool) -> np.nda
         causal: bool, whether a position sees itself and earlier ones only.
 
     Returns:
-        (batch, heads, measures) float64; NaN where a measure means nothing: `to_next` of a causal
-        model, `to_other_segment` of a single text, or no row that counts.
+        (batch, heads, measures) float64; NaN where a measure means nothing: `to_full_stop` of a
+        text without one, `to_next` of a causal model, `to_other_segment` of a single text, or no
+        row that counts.
     """
     rows = roles.real
     width = rows.shape[1]
@@ -110,12 +111,12 @@ def head_measures(scores: np.ndarray, roles: TokenRoles, causal: bool) -> np.nda
         "relative_entropy": (relative, rows & (visible > 1)),
         "distance": ((scores * distance).sum(axis=-1), rows),
         "to_start": (start, rows),
-        "to_separator": (separator, rows),
+        "to_separator": (separator, _where_any(rows, roles.separator)),
         "to_previous": (previous, rows & (positions > 0)),
         "to_next": (following, has_next),
         "to_itself": (np.diagonal(scores, axis1=-2, axis2=-1), rows),
-        "to_punctuation": (punctuation, rows),
-        "to_full_stop": (full_stop, rows),
+        "to_punctuation": (punctuation, _where_any(rows, roles.punctuation)),
+        "to_full_stop": (full_stop, _where_any(rows, roles.full_stop)),
         "to_other_segment": (other, in_pair),
     }
     return np.stack([_row_mean(*measured[name]) for name in MEASURES], axis=-1)
@@ -126,6 +127,11 @@ def _visible_keys(real: np.ndarray, causal: bool) -> np.ndarray:
     if causal:
         return np.cumsum(real, axis=1)
     return np.broadcast_to(real.sum(axis=1, keepdims=True), real.shape)
+
+
+def _where_any(rows: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """Return the rows of those texts that have such keys, (batch, query) bool."""
+    return rows & keys.any(axis=1, keepdims=True)
 
 
 def _to_neighbours(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -32,6 +32,8 @@ class PackedTexts:
             out; -1 on special tokens and padding.
         ends: (batch, seq) int32, the character behind it, likewise.
         token_counts: (batch,) int32, tokens of each row before it was cut, special ones included.
+        without_tokens: for each row which of its texts is the first without a token (a zero-width
+            space has none): 0, 1, or None where each has one.
     """
 
     texts: list[tuple[str, ...]]
@@ -39,6 +41,7 @@ class PackedTexts:
     starts: np.ndarray
     ends: np.ndarray
     token_counts: np.ndarray
+    without_tokens: list[int | None]
 
     @property
     def lengths(self) -> np.ndarray:
@@ -119,9 +122,11 @@ def pack_texts(
         ]
         starts = [part[0] for part in trimmed]
         ends = [tf.maximum(*part) for part in trimmed]
+        without_tokens = _without_tokens(ids)
         template = _template(model)
         if template is None:
-            return _packed_alone(model, rows, (ids, starts, ends), sequence_length)
+            parts = (ids, starts, ends)
+            return _packed_alone(model, rows, parts, sequence_length, without_tokens)
         features = pack(ids, template, sequence_length, _WIDTH_MULTIPLE)
         first, last = (
             pack(offsets, _MARK, sequence_length, _WIDTH_MULTIPLE)[TOKEN_IDS].numpy()
@@ -129,7 +134,7 @@ def pack_texts(
         )
         counts = tf.add_n([part.row_lengths() for part in ids]) + len(ids) + 1
     features = {key: value.numpy() for key, value in features.items()}
-    return PackedTexts(list(rows), features, first, last, counts.numpy())
+    return PackedTexts(list(rows), features, first, last, counts.numpy(), without_tokens)
 
 
 def _packed_alone(
@@ -137,6 +142,7 @@ def _packed_alone(
     rows: Sequence[tuple[str, ...]],
     found: tuple[list[tf.RaggedTensor], ...],
     sequence_length: int,
+    without_tokens: list[int | None],
 ) -> PackedTexts:
     """Return the rows of texts without special tokens."""
     if len(rows[0]) > 1:
@@ -147,7 +153,7 @@ def _packed_alone(
         )
     (ids,), (starts,), (ends,) = found
     counts = ids.row_lengths().numpy()
-    longest = min(int(counts.max()), sequence_length)
+    longest = min(max(int(counts.max()), 1), sequence_length)
     width = min(-(-longest // _WIDTH_MULTIPLE) * _WIDTH_MULTIPLE, sequence_length)
 
     def dense(values: tf.RaggedTensor, padding: int) -> np.ndarray:
@@ -157,7 +163,12 @@ def _packed_alone(
     mask = (np.arange(width) < np.minimum(counts, width)[:, np.newaxis]).astype("int32")
     features = {TOKEN_IDS: token_ids, SEGMENT_IDS: np.zeros_like(mask), PADDING_MASK: mask}
     offsets = dense(starts, NO_CHARACTER), dense(ends, NO_CHARACTER)
-    return PackedTexts(list(rows), features, *offsets, counts)
+    return PackedTexts(list(rows), features, *offsets, counts, without_tokens)
+
+
+def _without_tokens(ids: list[tf.RaggedTensor]) -> list[int | None]:
+    lengths = zip(*(part.row_lengths().numpy() for part in ids), strict=True)
+    return [next((part for part, length in enumerate(row) if not length), None) for row in lengths]
 
 
 def _template(model: AnalysedModel) -> PackingTemplate | None:
@@ -167,9 +178,21 @@ def _template(model: AnalysedModel) -> PackingTemplate | None:
     return PackingTemplate.from_tokenizer(model.tokenizer)
 
 
+def part_name(number: int, part: int) -> str:
+    """Return what messages call a text, "text 3", or the second one of a pair.
+
+    Args:
+        number: int, which text or pair, from 0.
+        part: int, which text of it, from 0.
+    """
+    return f"the {TEXT_PAIR} of text {number}" if part else f"text {number}"
+
+
 def _check_texts(row: tuple[str, ...], number: int) -> None:
-    for text in row:
+    for part, (key, text) in enumerate(zip((TEXT, TEXT_PAIR), row, strict=False)):
+        name = part_name(number, part)
+        name = name[0].upper() + name[1:]
         if not isinstance(text, str):
-            raise TypeError(f"Text {number} is no string. Received: {text!r}")
+            raise TypeError(f"{name} is no string. Received: {key}={text!r}")
         if not text.strip():
-            raise ValueError(f"Text {number} is empty. Give it a word. Received: text={text!r}")
+            raise ValueError(f"{name} is empty. Give it a word. Received: {key}={text!r}")

@@ -39,7 +39,7 @@ class HeadPatterns:
         layer_half_width: (layers, measures) float64, half of their confidence intervals.
         texts: int, how many texts, or pairs, were measured.
         truncated: int, how many of them were cut.
-        empty: int, how many were left out because they were empty.
+        empty: int, how many were left out because they were empty, or had no token.
         measures: the names of the last axis; `kerazoo.analysis.head_measures` defines them.
     """
 
@@ -151,12 +151,10 @@ def head_patterns(
     measured = 0
     with progress.bar("measuring heads") as advance:
         while batch := list(islice(rows, batch_size)):
-            values, truncated = _measured_batch(analysed, batch, limit)
-            counts["truncated"] += truncated
-            for value in values:
+            for value in _measured_batch(analysed, batch, limit, counts):
                 heads.add(value)
                 layers.add(value.mean(axis=1))
-            measured += len(batch)
+                measured += 1
             advance(len(batch), "")
     if not measured:
         raise ValueError(f"There is no text to look at. Received: texts={str(texts)[:60]!r}")
@@ -196,13 +194,22 @@ def _not_empty(
 
 
 def _measured_batch(
-    model: AnalysedModel, batch: list[tuple[str, ...]], limit: int
-) -> tuple[np.ndarray, int]:
-    """Return (texts, layers, heads, measures) float64, and how many texts were cut."""
+    model: AnalysedModel, batch: list[tuple[str, ...]], limit: int, counts: dict[str, int]
+) -> np.ndarray:
+    """Return (texts, layers, heads, measures) float64 of the texts that have tokens."""
     packed = pack_texts(model, batch, limit)
+    with_tokens = [
+        row for row, lacks in zip(batch, packed.without_tokens, strict=True) if lacks is None
+    ]
+    counts["empty"] += len(batch) - len(with_tokens)
+    if not with_tokens:
+        return np.empty((0,))
+    if len(with_tokens) < len(batch):
+        packed = pack_texts(model, with_tokens, limit)
+    counts["truncated"] += int((packed.token_counts > limit).sum())
     roles = TokenRoles.of(packed)
     layers = [head_measures(scores, roles, model.causal) for scores in attention_of(model, packed)]
-    return np.stack(layers, axis=1), int((packed.token_counts > limit).sum())
+    return np.stack(layers, axis=1)
 
 
 def _number(value: float) -> float | None:

@@ -13,13 +13,13 @@ from kerazoo.analysis.analysed_model import AnalysedModel
 from kerazoo.analysis.attention import row_limit
 from kerazoo.analysis.control_labels import control_labels
 from kerazoo.analysis.linear_probe import fit_linear_probe, one_thread
-from kerazoo.analysis.probe_data import SEQUENCE, TOKEN, ProbeData
+from kerazoo.analysis.probe_data import TOKEN, ProbeData
+from kerazoo.analysis.probe_examples import ProbeExamples, check_can_be_split
 from kerazoo.analysis.probe_result import ProbeResult
 from kerazoo.analysis.probe_states import FIRST, LAST, ProbeStates, StateSettings, probe_states
 from kerazoo.analysis.random_backbone import random_backbone
 from kerazoo.analysis.scalar_mix import fit_scalar_mix
 from kerazoo.checks import check_positive
-from kerazoo.data.stratified_split import stratified_split
 from kerazoo.tokenizers.base import Tokenizer
 from kerazoo.training.progress import SILENT, Progress
 
@@ -50,6 +50,11 @@ class ProbeSettings:
                 f"Give at least one seed, each once. Received: seeds={tuple(self.seeds)}"
             )
         check_positive("max_iterations", self.max_iterations)
+        if not 0 < self.test_fraction < 1:
+            raise ValueError(
+                "`test_fraction` must be a number above 0 and below 1. "
+                f"Received: test_fraction={self.test_fraction!r}"
+            )
 
 
 @dataclass
@@ -93,7 +98,7 @@ def run_probe(
             `[CLS]`), "mean" or "last"; None is "first", and on GPT "last", as a token there does
             not see what follows.
         settings: how probes are trained; None is the defaults.
-        sequence_length: int, the most tokens of a row; words behind are left out.
+        sequence_length: int, the most tokens of a row; words behind are left out and counted.
         batch_size: int, rows computed together.
         max_rows: int, use the first rows only; None is all.
         cache: a folder where states are kept for the next time; None keeps none.
@@ -101,7 +106,8 @@ def run_probe(
 
     Raises:
         FileNotFoundError: if there is no such model or file.
-        ValueError: if the data does not suit the level, or the model cannot be looked into.
+        ValueError: if the data does not suit the level or cannot be split, fewer than two labels
+            are left, or the model cannot be looked into.
         ModuleNotFoundError: if scikit-learn is not installed.
 
     Example:
@@ -111,6 +117,7 @@ def run_probe(
     settings = settings or ProbeSettings()
     check_positive("batch_size", batch_size)
     data = ProbeData.of(dataset, level, max_rows)
+    check_can_be_split(data)
     analysed = AnalysedModel.of(model, tokenizer)
     limit = row_limit(analysed, min(analysed.limit, sequence_length))
     taken = StateSettings(pooling or (LAST if analysed.causal else FIRST), limit)
@@ -122,15 +129,16 @@ def run_probe(
             return probe_states(found, data, taken, folder, batch_size, progress)
 
         states = states_of(analysed.backbone)
+        examples = ProbeExamples.of(data, states, limit)
         for seed in settings.seeds:
             progress.say(f"seed {seed}: probes of {states.states.shape[0]} layers")
             untrained = states_of(random_backbone(analysed.backbone, seed))
             with one_thread():
-                _run_seed(runs, data, states, untrained, seed, settings)
+                _run_seed(runs, examples, states, untrained, seed, settings)
     return ProbeResult(
         level=level,
         pooling=taken.pooling,
-        labels=data.label_names,
+        labels=examples.label_names,
         examples=len(states.rows),
         seeds=tuple(settings.seeds),
         accuracy=np.array(runs.accuracy),
@@ -140,21 +148,23 @@ def run_probe(
         mix_weights=np.array(runs.mix_weights),
         mix_accuracy=np.array(runs.mix_accuracy),
         unconverged=runs.unconverged,
+        left_out=examples.left_out,
+        sequence_length=limit,
     )
 
 
 def _run_seed(
     runs: _Runs,
-    data: ProbeData,
+    examples: ProbeExamples,
     states: ProbeStates,
     untrained: ProbeStates,
     seed: int,
     settings: ProbeSettings,
 ) -> None:
     """Train the probes of one seed and keep what they found."""
-    classes, types = _classes_and_types(data, states)
-    train, test = _split(data, states.rows, settings.test_fraction, seed)
-    random_classes = control_labels(types, classes, seed)
+    classes, num_classes = examples.classes, len(examples.label_names)
+    train, test = examples.split(settings.test_fraction, seed)
+    random_classes = control_labels(examples.types, classes, seed)
 
     def accuracies(layers: np.ndarray, labels: np.ndarray) -> list[float]:
         found = []
@@ -176,36 +186,10 @@ def _run_seed(
     runs.majority.append(float((classes[test] == commonest).mean()))
     some = np.random.default_rng(seed).permutation(train)[:MIX_EXAMPLES]
     mix = fit_scalar_mix(
-        states.states[:, some], classes[some], len(data.label_names), settings.regularization
+        states.states[:, some], classes[some], num_classes, settings.regularization
     )
     runs.mix_weights.append(mix.weights)
     runs.mix_accuracy.append(mix.accuracy(states.states[:, test], classes[test]))
-
-
-def _classes_and_types(data: ProbeData, states: ProbeStates) -> tuple[np.ndarray, list[Any]]:
-    """Return the class number of each example, and what it is: its word, or its text."""
-    number_of = {name: number for number, name in enumerate(data.label_names)}
-    places = list(zip(states.rows.tolist(), states.words.tolist(), strict=True))
-    classes = np.array([number_of[data.labels[row][word]] for row, word in places])
-    if data.level == TOKEN:
-        return classes, [data.rows[row][word] for row, word in places]
-    return classes, [data.rows[row] for row, _ in places]
-
-
-def _split(
-    data: ProbeData, rows: np.ndarray, fraction: float, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the examples to train on and the held-out ones; a sentence is on one side."""
-    # Of sentences every one counts alike; of texts every label keeps its share.
-    kinds = [row[0] if data.level == SEQUENCE else "" for row in data.labels]
-    _, held_out = stratified_split(kinds, fraction, seed)
-    is_held_out = np.isin(rows, held_out)
-    if is_held_out.all() or not is_held_out.any():
-        raise ValueError(
-            f"{data.name}: both the rows to train on and those held out need an example. Give more "
-            f"rows. Received: {len(data.rows)} rows, test_fraction={fraction}"
-        )
-    return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
 
 
 def _cache_folder(cache: str | Path | None) -> AbstractContextManager[Any]:

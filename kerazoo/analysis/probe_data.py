@@ -1,6 +1,7 @@
 """Labelled words or texts, which a probe reads off a model's states."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -13,6 +14,7 @@ from kerazoo.data.conll import conll_sentences
 from kerazoo.data.jsonl import parsed_object
 from kerazoo.data.read_table import read_rows
 from kerazoo.data.source_lines import check_is_no_folder, source_lines, source_name
+from kerazoo.data.tagged_texts import CONLL_ENDINGS
 
 TOKEN, SEQUENCE = "token", "sequence"
 LEVELS = (TOKEN, SEQUENCE)
@@ -53,11 +55,7 @@ class ProbeData:
                     f"{self.name}, row {number}: every word needs a label, and a text one. "
                     f"Received: {len(labels)} labels for {wanted}"
                 )
-        if len(self.label_names) < 2:
-            raise ValueError(
-                f"{self.name}: a probe tells labels apart, and needs two or more. "
-                f"Received: labels={self.label_names}"
-            )
+        check_labels(self.name, self.label_names)
 
     @property
     def label_names(self) -> list[str]:
@@ -94,22 +92,44 @@ class ProbeData:
         return cls(level, rows[:max_rows], labels[:max_rows])
 
 
+def check_labels(name: str, labels: Sequence[str], why: str = "") -> None:
+    """Raise ValueError unless there are two labels to tell apart.
+
+    Args:
+        name: what messages call the data.
+        labels: the different labels.
+        why: a sentence that says where the others are.
+    """
+    if len(labels) < 2:
+        raise ValueError(
+            f"{name}: a probe tells labels apart, and needs two or more. {why}"
+            f"Received: labels={list(labels)}"
+        )
+
+
 def _read(path: str, level: str) -> Iterator[ProbeRow]:
+    plain = path.removesuffix(".gz").lower()
     if level == TOKEN:
         check_is_no_folder(path)
-        is_json = path.removesuffix(".gz").lower().endswith((".jsonl", ".ndjson"))
+        is_json = plain.endswith((".jsonl", ".ndjson"))
         yield from _json_sentences(path) if is_json else _column_sentences(path)
         return
+    if plain.endswith(CONLL_ENDINGS):
+        raise ValueError(
+            f"{source_name(path)} has a word and its label a line: give --level token (in Python "
+            f"level='token'). Received: level={level!r}"
+        )
     for row in read_rows(path, (TEXT, LABEL), (TEXT_PAIR,)):
         texts = tuple(row.values[key] for key in (TEXT, TEXT_PAIR) if key in row.values)
-        if not all(text.strip() for text in texts):
-            raise ValueError(f"{path}, line {row.line}: the text is empty. Remove the row.")
+        for name, text in zip((TEXT, TEXT_PAIR), texts, strict=False):
+            if not text.strip():
+                raise ValueError(f"{path}, line {row.line}: the {name} is empty. Remove the row.")
         yield texts, (str(row.values[LABEL]),)
 
 
 def _column_sentences(path: str) -> Iterator[ProbeRow]:
     name = source_name(path)
-    for sentence in conll_sentences(source_lines(path), name):
+    for sentence in conll_sentences(_without_header(source_lines(path), name), name):
         if sentence.problem:
             raise ValueError(sentence.problem)
         if not sentence.tags:
@@ -120,12 +140,31 @@ def _column_sentences(path: str) -> Iterator[ProbeRow]:
         yield tuple(sentence.words), tuple(sentence.tags)
 
 
+def _without_header(lines: Iterator[tuple[int, str]], name: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines, of which the first is no header of a table of texts."""
+    for number, text in lines:
+        if number == 1:
+            _check_columns([cell.strip(' "') for cell in re.split("[\t,]", text)], name)
+        yield number, text
+
+
+def _check_columns(columns: Collection[str], name: str) -> None:
+    """Raise ValueError if these are the columns of labelled texts."""
+    if {TEXT, LABEL} <= set(columns):
+        raise ValueError(
+            f"{name} has the columns {TEXT} and {LABEL}: give --level sequence (in Python "
+            f"level='sequence'). Received: level={TOKEN!r}"
+        )
+
+
 def _json_sentences(path: str) -> Iterator[ProbeRow]:
     for number, text in source_lines(path):
         if not text.strip():
             continue
         where = f"{source_name(path)}, line {number}"
         record = parsed_object(text, where, _EXAMPLE)
+        if WORDS not in record:
+            _check_columns(record, where)
         words, tags = (_strings(record.get(key), where) for key in (WORDS, TAGS))
         if len(words) != len(tags):
             raise ValueError(

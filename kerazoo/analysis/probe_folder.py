@@ -7,7 +7,7 @@ from kerazoo.analysis.plotting import check_plot_path
 from kerazoo.analysis.probe import run_probe
 from kerazoo.analysis.probe_plot import plot_probe
 from kerazoo.analysis.probe_result import ProbeResult
-from kerazoo.conversion.new_folder import check_is_free, new_folder
+from kerazoo.conversion.new_folder import new_folder
 
 PLOT, TABLE, EVERYTHING = "probe.png", "probe.csv", "probe.json"
 
@@ -23,12 +23,12 @@ def probe_to_folder(model: Any, dataset: Any, output: str | Path, **arguments: A
 
     Raises:
         FileExistsError: if there is something at the output path already.
+        OSError: if nothing can be written there; like the first, before anything is computed.
         ModuleNotFoundError: if Matplotlib or scikit-learn is not installed.
     """
     check_plot_path(PLOT)
-    check_is_free(Path(output))
-    result = run_probe(model, dataset, **arguments)
     with new_folder(output) as folder:
+        result = run_probe(model, dataset, **arguments)
         result.write_csv(folder / TABLE)
         result.write_json(folder / EVERYTHING)
         plot_probe(result, folder / PLOT)

@@ -21,7 +21,7 @@ class ProbeResult:
     Args:
         level: "token" or "sequence".
         pooling: which state stands for a word or a text: "first", "mean" or "last".
-        labels: the labels that are told apart.
+        labels: the labels of the examples, which are told apart.
         examples: int, words or texts, training and held-out ones together.
         seeds: the seeds.
         accuracy: (seeds, layers) float64, of the probes on the model.
@@ -31,6 +31,8 @@ class ProbeResult:
         mix_weights: (seeds, layers) float64, the share of each layer in the scalar mix.
         mix_accuracy: (seeds,) float64, of the probe on the scalar mix.
         unconverged: int, how many classifiers were stopped before their training came to an end.
+        left_out: int, words that lie behind the limit or have no token, or texts without a token.
+        sequence_length: int, the limit: the most tokens of a row.
     """
 
     level: str
@@ -45,6 +47,8 @@ class ProbeResult:
     mix_weights: np.ndarray
     mix_accuracy: np.ndarray
     unconverged: int = 0
+    left_out: int = 0
+    sequence_length: int = 128
 
     @property
     def selectivity(self) -> np.ndarray:
@@ -83,6 +87,8 @@ class ProbeResult:
             "pooling": self.pooling,
             "labels": self.labels,
             "examples": self.examples,
+            "left_out": self.left_out,
+            "sequence_length": self.sequence_length,
             "seeds": list(self.seeds),
             "majority": float(self.majority.mean()),
             "mix_accuracy": float(self.mix_accuracy.mean()),

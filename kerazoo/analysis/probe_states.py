@@ -20,7 +20,7 @@ from kerazoo.training.progress import SILENT, Progress
 
 FIRST, MEAN, LAST = "first", "mean", "last"
 POOLINGS = (FIRST, MEAN, LAST)
-_FORMAT = 1
+_FORMAT = 2
 _SEPARATOR = " "
 _STATES, _ROWS, _WORDS = "states.npy", "rows.npy", "words.npy"
 
@@ -34,7 +34,8 @@ class ProbeStates:
 
     Args:
         states: (layers + 1, examples, hidden) float32; state 0 is the embedding output.
-        rows: (examples,) int64, the sentence or text that each belongs to.
+        rows: (examples,) int64, the sentence or text that each belongs to; what has no token has
+            no state.
         words: (examples,) int64, which word of its sentence it is; 0 for texts.
     """
 
@@ -164,7 +165,8 @@ def _spans(packed: PackedTexts, rows: Sequence[tuple[str, ...]], level: str) -> 
     """Yield for each row its positions that stand for something, and for which word."""
     for row, (words, length) in enumerate(zip(rows, packed.lengths, strict=True)):
         if level != TOKEN:
-            yield row, np.arange(length), np.zeros(length, "int64")
+            count = length if packed.without_tokens[row] is None else 0
+            yield row, np.arange(count), np.zeros(count, "int64")
             continue
         starts, ends = packed.starts[row], packed.ends[row]
         positions = np.flatnonzero((starts != NO_CHARACTER) & (ends > starts))

@@ -19,6 +19,9 @@ from kerazoo.training.counted import counted
 if TYPE_CHECKING:
     from kerazoo.analysis.patterns import HeadPatterns
 
+# Of fewer texts Student's t gives intervals so wide that they reach below zero.
+_TEXTS_OF_AN_INTERVAL = 5
+
 
 @click.command()
 @click.argument("model")
@@ -36,9 +39,13 @@ if TYPE_CHECKING:
 @click.option("--table", type=OutputPath(), help="Write a row a head: .csv, or .json.")
 @click.option("--plot", type=OutputPath(), help="Draw entropy by layer: .png, .svg or .pdf.")
 @click.option(
-    "--sequence-length", type=int, help="Cut texts to so many tokens. [default: with --input 128]"
+    "--sequence-length",
+    type=click.IntRange(min=1),
+    help="Cut texts to so many tokens. [default: with --input 128]",
 )
-@click.option("--max-texts", type=int, help="Measure the first texts of --input only.")
+@click.option(
+    "--max-texts", type=click.IntRange(min=1), help="Measure the first texts of --input only."
+)
 @batch_size_option
 @json_option
 @quiet_option
@@ -65,14 +72,7 @@ def attention(
     token, at `[SEP]`, and so on. With --json, of a --text everything: a line with its tokens and
     all weights, (layers, heads, query, key); of --input the table.
     """
-    if (source is None) == (not texts):
-        raise click.UsageError("Give texts with --text, or a corpus with --input.")
-    if pairs and len(pairs) != len(texts):
-        raise click.UsageError(
-            f"Every --text needs one --text-pair: {len(texts)} and {len(pairs)} were given."
-        )
-    if output and len(texts) != 1:
-        raise click.UsageError("A page shows one text, or pair: give one --text with --output.")
+    _check_usage(texts, pairs, source, output, max_texts)
     from kerazoo.analysis.analysed_model import AnalysedModel
     from kerazoo.analysis.attention import attention_maps
     from kerazoo.analysis.attention_page import write_attention_page
@@ -81,7 +81,7 @@ def attention(
     from kerazoo.training.progress import Progress
 
     _check_outputs(output, table, plot)
-    opened = AnalysedModel.of(model)
+    opened = AnalysedModel.of(model, sequence_length=sequence_length if source is None else None)
     given: Any = (list(texts), list(pairs)) if pairs else list(texts)
     if source is None:
         maps = attention_maps(opened, given, batch_size=batch_size, sequence_length=sequence_length)
@@ -113,27 +113,53 @@ def attention(
             click.echo(f"Page: {output}")
 
 
+def _check_usage(
+    texts: tuple[str, ...],
+    pairs: tuple[str, ...],
+    source: str | None,
+    output: str | None,
+    max_texts: int | None,
+) -> None:
+    """Raise for options that do not belong together."""
+    if source is None and not texts:
+        raise click.UsageError("Give texts with --text, or a corpus with --input.")
+    if source is not None and (texts or pairs):
+        raise click.UsageError("Give texts with --text, or a corpus with --input, not both.")
+    if source is None and max_texts is not None:
+        raise click.UsageError("--max-texts belongs to --input.")
+    if pairs and len(pairs) != len(texts):
+        raise click.UsageError(
+            f"Every --text needs one --text-pair: {len(texts)} and {len(pairs)} were given."
+        )
+    if output and len(texts) != 1:
+        raise click.UsageError("A page shows one text, or pair: give one --text with --output.")
+
+
 def _check_outputs(output: str | None, table: str | None, plot: str | None) -> None:
-    """Raise for an output that cannot be written, before a model is loaded."""
+    """Raise for an output that cannot be created, before a model is loaded."""
     from kerazoo.analysis.attention_page import check_page_path
     from kerazoo.analysis.patterns import check_table_path
     from kerazoo.analysis.plotting import check_plot_path
-    from kerazoo.conversion.new_file import check_is_no_file
+    from kerazoo.conversion.new_file import check_can_be_created, check_is_no_file
 
     checks = ((output, check_page_path), (table, check_table_path), (plot, check_plot_path))
-    for path, check in checks:
-        if path is not None:
-            check_is_no_file(Path(path))
-            check(path)
+    given = [(path, check) for path, check in checks if path is not None]
+    for path, check in given:
+        check_is_no_file(Path(path))
+        check(path)
+    for path, _ in given:
+        check_can_be_created(path)
 
 
 def _as_text(patterns: "HeadPatterns") -> Iterator[str]:
     """Yield a line for each layer, one for the strongest head of each kind, and the counts."""
     interval = "(95 % interval)" if patterns.texts > 1 else ""
+    has_intervals = patterns.texts >= _TEXTS_OF_AN_INTERVAL
     yield f"layer  entropy {interval:<16}  share of ln(visible keys)"
     for row in patterns.layer_rows():
         low, high = row["entropy_low"], row["entropy_high"]
-        interval = "" if low is None else f"({low:.2f} to {high:.2f})"
+        shown = f"({low:.2f} to {high:.2f})" if has_intervals else "—"
+        interval = "" if low is None else shown
         share = row["relative_entropy"]
         yield (
             f"{row['layer']:5d}  {row['entropy']:7.2f} {interval:<18}"

@@ -160,7 +160,7 @@ def batch_size_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--batch-size` to a command that does not train."""
     return click.option(
         "--batch-size",
-        type=int,
+        type=click.IntRange(min=1),
         default=FinetuneConfig.batch_size,
         show_default=True,
         help="Rows computed together.",

@@ -48,12 +48,20 @@ if TYPE_CHECKING:
 )
 @click.option("--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Repeats.")
 @click.option(
-    "--test-fraction", type=float, default=0.2, show_default=True, help="Share of rows held out."
+    "--test-fraction",
+    type=click.FloatRange(min=0, max=1, min_open=True, max_open=True),
+    default=0.2,
+    show_default=True,
+    help="Share of rows held out.",
 )
 @click.option(
-    "--sequence-length", type=int, default=128, show_default=True, help="Tokens of a row."
+    "--sequence-length",
+    type=click.IntRange(min=1),
+    default=128,
+    show_default=True,
+    help="Tokens of a row; words behind are left out.",
 )
-@click.option("--max-rows", type=int, help="Use the first rows only.")
+@click.option("--max-rows", type=click.IntRange(min=1), help="Use the first rows only.")
 @click.option("--cache", type=OutputPath(), help="Folder that keeps states for the next time.")
 @batch_size_option
 @json_option
@@ -117,6 +125,10 @@ def _as_text(result: "ProbeResult") -> Iterator[str]:
         f"{counted(result.examples, 'example')}, {len(result.labels)} labels, "
         f"{counted(len(result.seeds), 'seed')}"
     )
+    from kerazoo.analysis.probe_examples import left_out_words
+
+    if left_out := left_out_words(result.level, result.left_out, result.sequence_length):
+        yield left_out
     if result.unconverged:
         stopped = counted(result.unconverged, "classifier")
         yield f"{stopped} stopped before the end of training"

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _NO_SPACE = os.strerror(errno.ENOSPC)
+_FREE_SOME = f"{_NO_SPACE}. Free some, or choose another output"
 
 
 @contextmanager
@@ -24,10 +25,12 @@ def named_output(path: str | Path) -> Iterator[None]:
         yield
     except Exception as error:
         # HDF5, safetensors and TensorFlow each say it in lines of their own.
+        is_hidden = isinstance(error, OSError) and _is_hidden(error.filename, Path(path))
+        if getattr(error, "strerror", None) == _FREE_SOME and not is_hidden:
+            raise  # it names another output, which was written within this block
         if _NO_SPACE in str(error):
-            words = f"{_NO_SPACE}. Free some, or choose another output"
-            raise OSError(errno.ENOSPC, words, str(path)) from error
-        if isinstance(error, OSError) and _is_hidden(error.filename, Path(path)):
+            raise OSError(errno.ENOSPC, _FREE_SOME, str(path)) from error
+        if isinstance(error, OSError) and is_hidden:
             raise cannot_write(error, path) from error
         raise
 
@@ -44,10 +47,13 @@ def cannot_write(error: OSError, path: str | Path) -> OSError:
 
 
 def _is_hidden(filename: object, output: Path) -> bool:
-    """Return whether a file is a hidden one in the output, or a temporary one beside it."""
+    """Return whether a file is a hidden one in the output, or is or lies in one beside it."""
     if not isinstance(filename, str):
         return False
     file = Path(filename)
     if file.is_relative_to(output):
         return any(part.startswith(".") for part in file.relative_to(output).parts)
-    return file.parent == output.parent and file.name.startswith(f".{output.name}.")
+    return any(
+        part.parent == output.parent and part.name.startswith(f".{output.name}.")
+        for part in (file, *file.parents)
+    )

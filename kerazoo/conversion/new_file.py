@@ -25,14 +25,35 @@ def new_file(path: str | Path) -> Iterator[Path]:
     check_is_no_file(final)
     with named_output(final):
         make_parent(final)
-        # The ending stays, as libraries choose a format by it.
-        temporary = final.with_name(f".{final.name}.{os.getpid()}{final.suffix}")
+        temporary = _temporary_name(final)
         try:
             temporary.touch()  # what cannot be written is said before the work
             yield temporary
             os.replace(temporary, final)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def check_can_be_created(path: str | Path) -> None:
+    """Raise unless `new_file` can begin: what cannot be written is told before long work.
+
+    The folder that the file is to be in is created.
+
+    Args:
+        path: the file to create.
+
+    Raises:
+        FileExistsError: if there is something at the path already.
+        NotADirectoryError: if the path leads through a file.
+        OSError: if it cannot be written; the message names the path.
+    """
+    final = Path(path)
+    check_is_no_file(final)
+    with named_output(final):
+        make_parent(final)
+        temporary = _temporary_name(final)
+        temporary.touch()
+        temporary.unlink()
 
 
 def check_is_no_file(path: Path) -> None:
@@ -48,3 +69,8 @@ def check_is_no_file(path: Path) -> None:
             f"There is a {what} of this name already; nothing was written. Choose another name, "
             f"or remove it. Received: path={str(path)!r}"
         )
+
+
+def _temporary_name(final: Path) -> Path:
+    # The ending stays, as libraries choose a format by it.
+    return final.with_name(f".{final.name}.{os.getpid()}{final.suffix}")

@@ -45,3 +45,19 @@ def test_a_saved_model_is_told_what_to_give_instead(name, tmp_path):
     (tmp_path / "1" / "saved_model.pb").write_bytes(b"")
     with pytest.raises(ValueError, match="Give the preset or the Hugging Face folder"):
         AnalysedModel.of(tmp_path / name)
+
+
+@pytest.mark.parametrize("kind", ["preset", "huggingface"])
+def test_what_it_cannot_read_is_told_before_its_weights_are_read(
+    kind, tiny_text_classifier, tmp_path
+):
+    folder = tmp_path / kind
+    if kind == "preset":
+        tiny_text_classifier.save_to_preset(folder)
+    else:
+        tiny_text_classifier.export_to_transformers(folder)
+    limit = tiny_text_classifier.backbone.config.max_sequence_length
+    for weights in [*folder.glob("*.h5"), *folder.glob("*.safetensors")]:
+        weights.write_bytes(b"")
+    with pytest.raises(ValueError, match=f"at most {limit} tokens.*sequence_length=100000"):
+        AnalysedModel.of(folder, sequence_length=100_000)

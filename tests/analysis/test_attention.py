@@ -85,6 +85,15 @@ def test_a_text_longer_than_the_model_is_told_before_anything_runs(sharp_bert):
         attention_maps(backbone, texts, tokenizer=tokenizer, sequence_length=14)
 
 
+def test_a_text_without_a_token_is_told(sharp_bert):
+    backbone, tokenizer = sharp_bert
+    for options in ({}, {"sequence_length": 7}):
+        with pytest.raises(ValueError, match="No token is left of text 1.*u200b"):
+            attention_maps(backbone, ["good", "\u200b"], tokenizer=tokenizer, **options)
+        with pytest.raises(ValueError, match="No token is left of the text_pair of text 0"):
+            attention_maps(backbone, (["good"], ["\u200b"]), tokenizer=tokenizer, **options)
+
+
 def test_batches_are_computed_when_they_are_asked_for(sharp_bert, monkeypatch):
     backbone, tokenizer = sharp_bert
     calls = []

@@ -218,3 +218,15 @@ def test_a_phone(opened, found):
         "#grid button, button, select", "nodes => nodes.map(n => n.offsetHeight)"
     )
     assert min(sides) >= 24
+
+
+def test_the_list_beside_a_short_text_is_no_taller_than_it_needs_to_be(opened):
+    page = opened()
+    bottom = "name => document.querySelector(name).getBoundingClientRect().bottom"
+    empty = page.evaluate(bottom, ".reading") - page.evaluate(bottom, "#scale")
+    assert 0 <= empty < 40
+    list_height, row_height = (
+        page.eval_on_selector(name, "node => node.getBoundingClientRect().height")
+        for name in ("#looks", "#looks li")
+    )
+    assert list_height > 6 * row_height

@@ -28,6 +28,11 @@ def plainly(scores, tokens, segments, causal):
     def of(belongs):
         return [key for key, token in enumerate(tokens) if belongs(token)]
 
+    kinds = {
+        "to_separator": of(lambda t: t == "[SEP]"),
+        "to_punctuation": of(lambda t: t in ".,!"),
+        "to_full_stop": of(lambda t: t == "."),
+    }
     for query in range(count):
         row = scores[query, :count].astype("float64")
         seen = query + 1 if causal else count
@@ -37,9 +42,9 @@ def plainly(scores, tokens, segments, causal):
             sums["relative_entropy"].append(entropy / np.log(seen))
         sums["distance"].append(sum(w * abs(query - key) for key, w in enumerate(row)))
         sums["to_start"].append(row[0])
-        sums["to_separator"].append(row[of(lambda t: t == "[SEP]")].sum())
-        sums["to_punctuation"].append(row[of(lambda t: t in ".,!")].sum())
-        sums["to_full_stop"].append(row[of(lambda t: t == ".")].sum())
+        for name, keys in kinds.items():
+            if keys:  # a text that has no such token says nothing about it
+                sums[name].append(row[keys].sum())
         sums["to_itself"].append(row[query])
         if query:
             sums["to_previous"].append(row[query - 1])
@@ -85,3 +90,15 @@ def test_roles_of_chinese_and_of_a_language_model(sharp_bert, make_sharp_gpt):
     alone = TokenRoles.of(pack_texts(AnalysedModel(*make_sharp_gpt()), [("oo, fi.",)], 40))
     assert alone.separator.sum() == 0 and alone.start.sum() == 1
     assert alone.punctuation.sum() == 2 and alone.full_stop.sum() == 1
+
+
+def test_tokens_that_a_text_lacks_mean_nothing(sharp_bert, make_sharp_gpt):
+    names = ("to_separator", "to_punctuation", "to_full_stop")
+    columns = [MEASURES.index(name) for name in names]
+    for model, rows, lacks in (
+        (sharp_bert, [("bad",), ("bad !",), ("bad .",)], [(0, 1, 1), (0, 0, 1), (0, 0, 0)]),
+        (make_sharp_gpt(), [("oo",), ("oo.",)], [(1, 1, 1), (1, 0, 0)]),
+    ):
+        packed = pack_texts(AnalysedModel(*model), rows, 13)
+        found = head_measures(random_scores(packed), TokenRoles.of(packed), causal=False)
+        np.testing.assert_array_equal(np.isnan(found[:, 1, columns]), np.array(lacks, bool))

@@ -17,6 +17,8 @@ def test_forms_of_texts():
     [
         ([], "at least one text"),
         (["a", " \n"], "Text 1 is empty"),
+        ((["a", "b"], ["c", ""]), "The text_pair of text 1 is empty.* Received: text_pair=''"),
+        ((["a", ""], ["c", "d"]), "Text 1 is empty.* Received: text=''"),
         ((["a"], ["b", "c"]), "Received: lists of 1, 2 texts"),
         ({"texts": ["a"]}, "keys=.'texts'"),
         ((["a"], ["b"], ["c"]), "Received: lists of 1, 1, 1 texts"),
@@ -28,7 +30,7 @@ def test_what_is_no_text_is_refused(texts, message):
 
 
 def test_a_number_is_no_text():
-    with pytest.raises(TypeError, match="Text 1 is no string. Received: 7"):
+    with pytest.raises(TypeError, match="Text 1 is no string. Received: text=7"):
         text_rows(["a", 7])
 
 

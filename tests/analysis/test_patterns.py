@@ -57,6 +57,29 @@ def test_a_corpus_is_read_from_its_file(sharp_bert, tmp_path):
     assert some.texts == 2
 
 
+def test_a_text_without_a_token_is_an_empty_one(sharp_bert, make_sharp_gpt, tmp_path):
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("a film\n\u200b\nbad\n", encoding="utf-8")
+    found = head_patterns(sharp_bert[0], corpus, tokenizer=sharp_bert[1], batch_size=2)
+    alone = head_patterns(sharp_bert[0], ["a film", "bad"], tokenizer=sharp_bert[1])
+    assert (found.texts, found.empty) == (2, 1)
+    np.testing.assert_allclose(found.mean, alone.mean, atol=1e-5)
+    one_by_one = head_patterns(sharp_bert[0], corpus, tokenizer=sharp_bert[1], batch_size=1)
+    assert (one_by_one.texts, one_by_one.empty) == (2, 1)
+    with pytest.raises(ValueError, match="no text to look at"):
+        head_patterns(sharp_bert[0], ["\u200b"], tokenizer=sharp_bert[1])
+
+
+def test_texts_without_full_stops_stay_out_of_its_mean(sharp_bert):
+    column = MEASURES.index("to_full_stop")
+    alone, both, none = (
+        head_patterns(sharp_bert[0], texts, tokenizer=sharp_bert[1])
+        for texts in (["a film ."], ["a film .", "bad"], ["bad"])
+    )
+    np.testing.assert_allclose(both.mean[..., column], alone.mean[..., column], atol=1e-5)
+    assert np.isnan(none.mean[..., column]).all()
+
+
 def test_no_text_is_told(sharp_bert, tmp_path):
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("\n\n")

@@ -77,8 +77,36 @@ def test_a_causal_model_is_read_at_the_last_token(make_sharp_gpt):
     assert result.pooling == "last" and result.accuracy.max() == 1.0
 
 
+def test_words_behind_the_limit_are_counted_and_their_labels_are_not(sharp_bert):
+    backbone, tokenizer = sharp_bert
+    words, tags = [["film", "was", "bad"]] * 7, [["N", "V", "A"]] * 7
+    result = run_probe(
+        backbone,
+        (words, tags),
+        tokenizer=tokenizer,
+        settings=ProbeSettings(seeds=(0,)),
+        sequence_length=4,
+    )
+    assert result.labels == ["N", "V"] and result.examples == 14
+    assert result.left_out == 7 and result.sequence_length == 4
+    with pytest.raises(ValueError, match="two or more. 14 words lie behind 3 tokens"):
+        run_probe(backbone, (words, tags), tokenizer=tokenizer, sequence_length=3)
+
+
+def test_rows_that_cannot_be_split_are_told_before_the_model_is_looked_for(tmp_path):
+    with pytest.raises(ValueError, match="one sentence cannot be split"):
+        run_probe(tmp_path / "no model", ([["a", "b"]], [["x", "y"]]))
+
+
+@pytest.mark.parametrize("fraction", [0, 1, 1.5, float("nan")])
+def test_a_test_fraction_is_a_share(fraction):
+    with pytest.raises(ValueError, match="`test_fraction` must be .*Received: test_fraction="):
+        ProbeSettings(test_fraction=fraction)
+
+
 def test_wrong_settings_are_refused(sharp_bert):
     with pytest.raises(ValueError, match=r"seeds=\(1, 1\)"):
         ProbeSettings(seeds=(1, 1))
     with pytest.raises(ValueError, match="pooling='cls'"):
-        run_probe(sharp_bert[0], (["a", "b"], ["x", "y"]), "sequence", sharp_bert[1], pooling="cls")
+        data = (["a", "b"] * 2, ["x", "y"] * 2)
+        run_probe(sharp_bert[0], data, "sequence", sharp_bert[1], pooling="cls")

@@ -48,6 +48,11 @@ def test_rows_in_memory():
         ("a.tsv", "text\tlabel\na\tx\n \ty\n", "sequence", "line 3: the text is empty"),
         ("a.tsv", "text\tlabel\na\tx\nb\tx\n", "sequence", r"two or more. Received: .*\['x'\]"),
         ("a.tsv", "text\ta\n", "word", "level='word'"),
+        ("a.tsv", "text\tlabel\na\tx\n", "token", "columns text and label: give --level sequence"),
+        ("a.csv", '"label","text"\nx,a\n', "token", "a.csv has the columns text and label"),
+        ("a.jsonl", '{"text": "a", "label": "x"}\n', "token", "line 1 has the columns text and"),
+        ("a.conll", "Ada NNP\n", "sequence", "a word and its label a line: give --level token"),
+        ("a.tsv", "text\ttext_pair\tlabel\na\t \tx\n", "sequence", "2: the text_pair is empty"),
     ],
 )
 def test_wrong_files_are_told(name, content, level, message, tmp_path):

@@ -28,3 +28,14 @@ def test_an_output_that_is_taken_is_told_before_anything_runs(tmp_path):
     (tmp_path / "probe").write_text("")
     with pytest.raises(FileExistsError, match="nothing was written"):
         probe_to_folder("no such model", ROWS, tmp_path / "probe")
+
+
+def test_an_output_that_cannot_be_written_is_told_before_anything_runs():
+    with pytest.raises(OSError, match="Nothing can be written there .*'/proc/kerazoo/probe'"):
+        probe_to_folder("no such model", ROWS, "/proc/kerazoo/probe")
+
+
+def test_what_fails_leaves_nothing(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        probe_to_folder(tmp_path / "no such model", ROWS, tmp_path / "probe", level="sequence")
+    assert not list(tmp_path.iterdir())

@@ -1,4 +1,5 @@
 import csv
+import dataclasses
 import json
 
 import numpy as np
@@ -44,6 +45,11 @@ def test_files_hold_the_same(result, tmp_path):
     assert [float(row["selectivity"]) for row in rows] == [
         layer["selectivity"] for layer in content["layers"]
     ]
+
+
+def test_what_was_left_out_is_in_the_file(result, tmp_path):
+    found = dataclasses.replace(result, left_out=9, sequence_length=17).as_dict()
+    assert (found["left_out"], found["sequence_length"]) == (9, 17)
 
 
 def test_one_seed_has_no_spread():

@@ -55,6 +55,15 @@ def test_words_behind_the_limit_and_without_a_token_are_left_out(sharp_bert, tmp
     ]
 
 
+def test_texts_without_a_token_have_no_state(sharp_bert, make_sharp_gpt, tmp_path):
+    rows = [("\u200b",), ("a fi",)]
+    data = ProbeData("sequence", rows, [("x",), ("y",)])
+    model = AnalysedModel(*sharp_bert)
+    found = probe_states(model, data, StateSettings("first", 13), tmp_path, batch_size=1)
+    assert found.rows.tolist() == [1] and found.states.shape == (4, 1, 20)
+    np.testing.assert_allclose(found.states[:, 0], hidden_states(model, "a fi")[:, 0], atol=1e-5)
+
+
 def test_states_of_words_of_a_language_model(make_sharp_gpt, tmp_path):
     model = AnalysedModel(*make_sharp_gpt())
     data = ProbeData("token", [("the", "fifth"), ("oo",)], [("a", "b"), ("a",)])

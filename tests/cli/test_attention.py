@@ -58,7 +58,8 @@ def test_a_pair_gives_a_page(command, preset, tmp_path):
         (("--text", "good", "--plot", "."), "There is a folder of this name already"),
         (("--text", "good", "--output", "page.png"), "A page is an .html file"),
         (("--text", "good", "--output", f"{__file__}/page.html"), "test_attention.py is a file"),
-        (("--text", "good", "--text-pair", ""), "Text 0 is empty"),
+        (("--text", "good", "--text-pair", ""), "The text_pair of text 0 is empty"),
+        (("--text", "\u200b"), "No token is left of text 0"),
     ],
 )
 def test_bad_input_is_told_in_a_sentence(command, preset, arguments, message):
@@ -81,7 +82,38 @@ def test_a_saved_model_is_told_what_to_give_instead(command, tiny_saved_model):
         ("--text", "a", "--text", "b", "--output", "page.html"),
         ("--input", "b.txt", "--output", "page.html"),
         ("--text", "a", "--text-pair", "b", "--text-pair", "c"),
+        ("--text", "a", "--max-texts", "3"),
+        ("--input", "b.txt", "--text-pair", "c"),
+        ("--input", "b.txt", "--max-texts", "0"),
+        ("--text", "a", "--sequence-length", "0"),
+        ("--text", "a", "--batch-size", "0"),
     ],
 )
 def test_wrong_usage(command, arguments):
     assert command("attention", "anywhere", *arguments).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "output", [("--output", "a.html"), ("--table", "a.csv"), ("--plot", "a.png")]
+)
+def test_an_output_that_cannot_be_written_is_told_before_the_model_is_looked_for(command, output):
+    option, name = output
+    arguments = ("--text", "a", option, f"/proc/kerazoo/{name}")
+    result = command("attention", "anywhere", *arguments)
+    assert result.exit_code == 1
+    assert f"/proc/kerazoo/{name}: Nothing can be written there" in result.stderr
+
+
+def test_what_a_text_lacks_is_not_in_the_summary(command, preset):
+    result = command("attention", preset, "--text", "good film !")
+    assert "most to punctuation" in result.stdout and "most to separator" in result.stdout
+    assert "most to full stop" not in result.stdout
+
+
+def test_few_texts_have_no_interval(command, preset):
+    texts = ("good", "bad film", "a play .", "very bad", "not good")
+    arguments = [part for text in texts for part in ("--text", text)]
+    lines = command("attention", preset, *arguments[:8]).stdout.splitlines()
+    assert "95 % interval" in lines[0] and " — " in lines[1] and " to " not in lines[1]
+    lines = command("attention", preset, *arguments).stdout.splitlines()
+    assert " to " in lines[1] and "—" not in lines[1]

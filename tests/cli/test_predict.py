@@ -56,6 +56,7 @@ def test_characters_are_written_as_they_are(command, preset):
         (["--text", "a", "--input", "b.txt"], "Give texts with --text, or a file"),
         (["--text", "a", "--text", "b", "--text-pair", "c"], "2 and 1 were given"),
         (["--input", "a.tsv", "--text-pair", "c"], "--text-pair belongs to --text"),
+        (["--text", "a", "--batch-size", "0"], "'--batch-size': 0 is not in the range"),
     ],
 )
 def test_wrong_usage(command, preset, options, message):
@@ -69,7 +70,6 @@ def test_wrong_usage(command, preset, options, message):
     [
         (["--input", "missing.tsv"], "There is no file missing.tsv"),
         (["--text", "a", "--text-pair", "b"], "The model reads one text"),
-        (["--text", "a", "--batch-size", "0"], "batch_size=0"),
         (["--text", "a", "--max-new-tokens", "5"], "trained for text-classification and generates"),
         (["--text", "a\udcff"], "--text number 1 is not UTF-8"),
     ],

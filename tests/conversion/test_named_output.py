@@ -25,8 +25,21 @@ def test_a_full_disk_is_that_of_the_output(error, tmp_path):
     assert raised.value.errno == errno.ENOSPC
 
 
+def test_a_full_disk_within_is_that_of_the_other_output(tmp_path):
+    error = OSError(errno.ENOSPC, NO_SPACE)
+    with pytest.raises(OSError, match="Free some") as raised:
+        with named_output(tmp_path / "probe"), named_output(tmp_path / "cache" / "states"):
+            raise error
+    assert raised.value.filename == str(tmp_path / "cache" / "states")
+    with pytest.raises(OSError, match="Free some") as raised:
+        with named_output(tmp_path / "probe"), named_output(tmp_path / ".probe.k3j2" / "a.csv"):
+            raise error
+    assert raised.value.filename == str(tmp_path / "probe")
+
+
 @pytest.mark.parametrize(
-    "name", [".out.k3j2", "out/.unfinished", "out/.unfinished/run.json.77", ".out.lock"]
+    "name",
+    [".out.k3j2", ".out.k3j2/a.csv", "out/.unfinished", "out/.unfinished/run.json.77", ".out.lock"],
 )
 def test_a_temporary_name_is_not_said(name, tmp_path):
     error = PermissionError(errno.EACCES, "Permission denied", str(tmp_path / name))

@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from kerazoo.conversion.new_file import new_file
+from kerazoo.conversion.new_file import check_can_be_created, new_file
 
 
 def test_the_file_appears_when_it_is_whole(tmp_path):
@@ -52,3 +52,15 @@ def test_where_no_file_can_be_the_name_that_was_given_is_said(tmp_path):
             raise AssertionError("the block must not run")
         assert raised.value.filename == path
         assert raised.value.errno == errno.ENOENT
+
+
+def test_what_cannot_be_created_is_told_and_the_check_leaves_no_file(tmp_path):
+    check_can_be_created(tmp_path / "deep" / "page.html")
+    assert os.listdir(tmp_path / "deep") == []
+    for path in ("/proc/page.html", "/proc/deep/page.html"):
+        with pytest.raises(OSError, match="Nothing can be written there") as raised:
+            check_can_be_created(path)
+        assert raised.value.filename == path
+    (tmp_path / "page.html").write_text("kept")
+    with pytest.raises(FileExistsError):
+        check_can_be_created(tmp_path / "page.html")
