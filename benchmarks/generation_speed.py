@@ -136,14 +136,13 @@ def _weights_read_once(folder: str, model: str, prompts: Any, new: int) -> Any:
 
     weights = dict(GPT2LMHeadModel.from_pretrained(folder).named_parameters())
     del weights["transformer.wpe.weight"]  # of the positions a row is read
-    matrices = [weight.detach() for weight in weights.values() if weight.ndim == 2]
-    pairs = [(matrix, torch.ones(matrix.shape[1])) for matrix in matrices]
+    matrices = [weight.detach().ravel() for weight in weights.values() if weight.ndim == 2]
+    numbers = torch.cat(matrices)
 
     def generate() -> None:
         with torch.inference_mode():
             for _ in range(new):
-                for matrix, vector in pairs:
-                    torch.mv(matrix, vector)
+                numbers.sum()
 
     return generate
 
