@@ -42,10 +42,19 @@ CHECKPOINT_SETTINGS: OptionTable = {
 }
 """Settings of every run that can be gone on with."""
 
-_SETTINGS: OptionTable = {
-    "epochs": (int, "Passes over the training rows."),
+BATCH_SETTINGS: OptionTable = {
     "batch_size": (int, "Rows of one step, on all devices together."),
     "accumulate": (int, "Parts of a batch that are computed one after the other."),
+    "bucket_width": (
+        int,
+        "Batches of similar length, padded to a multiple of this. [default: all lengths mixed]",
+    ),
+}
+"""What the batches of every run are like."""
+
+_SETTINGS: OptionTable = {
+    "epochs": (int, "Passes over the training rows."),
+    **BATCH_SETTINGS,
     "learning_rate": (
         float,
         "Highest learning rate. [default: 5e-5; with LoRA 5e-4; the head alone 1e-3]",
@@ -53,10 +62,6 @@ _SETTINGS: OptionTable = {
     "sequence_length": (
         int,
         "Tokens of a row; longer texts are cut. [default: 256, or what the checkpoint reads]",
-    ),
-    "bucket_width": (
-        int,
-        "Batches of similar length, padded to a multiple of this. [default: all lengths mixed]",
     ),
     "precision": (click.Choice(PRECISIONS), "Numbers that are computed with."),
     "weight_decay": (float, "Weight decay; biases and layer norms are left out."),

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from kerazoo.cli.options import (
+    BATCH_SETTINGS,
     CHECKPOINT_SETTINGS,
     OutputPath,
     debug_option,
@@ -23,12 +24,7 @@ from kerazoo.training.settings import PRECISIONS
 _SETTINGS: OptionTable = {
     "steps": (int, "Batches to train on, instead of --epochs."),
     "epochs": (float, "Passes over the rows. [default: 1]"),
-    "batch_size": (int, "Rows of one step, on all devices together."),
-    "accumulate": (int, "Parts of a batch that are computed one after the other."),
-    "bucket_width": (
-        int,
-        "Batches of similar length, padded to a multiple of this. [default: all lengths mixed]",
-    ),
+    **BATCH_SETTINGS,
     "learning_rate": (float, "Highest learning rate."),
     "weight_decay": (float, "Weight decay; biases and layer norms are left out."),
     "warmup": (float, "Steps in which the rate rises: a share of all if below 1."),

@@ -22,16 +22,9 @@ def new_file(path: str | Path) -> Iterator[Path]:
         OSError: if it cannot be written; the message names the path.
     """
     final = Path(path)
-    check_is_no_file(final)
-    with named_output(final):
-        make_parent(final)
-        temporary = _temporary_name(final)
-        try:
-            temporary.touch()  # what cannot be written is said before the work
-            yield temporary
-            os.replace(temporary, final)
-        finally:
-            temporary.unlink(missing_ok=True)
+    with _temporary_file(final) as temporary:
+        yield temporary
+        os.replace(temporary, final)
 
 
 def check_can_be_created(path: str | Path) -> None:
@@ -47,13 +40,8 @@ def check_can_be_created(path: str | Path) -> None:
         NotADirectoryError: if the path leads through a file.
         OSError: if it cannot be written; the message names the path.
     """
-    final = Path(path)
-    check_is_no_file(final)
-    with named_output(final):
-        make_parent(final)
-        temporary = _temporary_name(final)
-        temporary.touch()
-        temporary.unlink()
+    with _temporary_file(Path(path)):
+        pass
 
 
 def check_is_no_file(path: Path) -> None:
@@ -71,6 +59,16 @@ def check_is_no_file(path: Path) -> None:
         )
 
 
-def _temporary_name(final: Path) -> Path:
-    # The ending stays, as libraries choose a format by it.
-    return final.with_name(f".{final.name}.{os.getpid()}{final.suffix}")
+@contextmanager
+def _temporary_file(final: Path) -> Iterator[Path]:
+    """Yield an empty file beside `final`, which is removed unless the block renames it."""
+    check_is_no_file(final)
+    with named_output(final):
+        make_parent(final)
+        # The ending stays, as libraries choose a format by it.
+        temporary = final.with_name(f".{final.name}.{os.getpid()}{final.suffix}")
+        try:
+            temporary.touch()  # what cannot be written is said before the work
+            yield temporary
+        finally:
+            temporary.unlink(missing_ok=True)

@@ -99,23 +99,6 @@ class MultipleChoicePreprocessor(Preprocessor):
             for key, value in features.items()
         }
 
-    def count_truncated(self, x: Any, batch_size: int = 1024) -> int:
-        """Return in how many of the rows a choice leaves too little room for all of the rest.
-
-        Args:
-            x: texts, as for the call; all of them at once.
-            batch_size: int, rows that are tokenised together.
-        """
-        columns = choice_texts(x)
-        count = 0
-        for start in range(0, int(columns[0].shape[0]), batch_size):
-            context, question, choices = (c[start : start + batch_size] for c in columns)
-            parts = self._parts(context, question, choices)
-            too_long = tf.add_n([part.lengths for part in parts]) > self._budget(parts)
-            too_long = tf.reshape(too_long, tf.shape(choices)) & real_choices(choices)
-            count += int(tf.math.count_nonzero(tf.reduce_any(too_long, axis=1)))
-        return count
-
     def text_lengths(self, x: Any, batch_size: int = 1024) -> np.ndarray:
         """Return the tokens of each row's longest choice with all that goes before it.
 

@@ -61,8 +61,8 @@ class DividedData(_ModelBase):
 
     def _maybe_symbolic_build(self, iterator: Any = None, data_batch: Any = None) -> None:
         """Build from the rows of the first replica; Keras adds up those of all, of any number."""
-        strategy = getattr(self, "distribute_strategy", None)
-        if iterator is not None and strategy is not None and strategy.num_replicas_in_sync > 1:
+        strategy = self._strategy_of_replicas()
+        if iterator is not None and strategy is not None:
             _, _, batches = next(iter(iterator))
             data_batch = tree.map_structure(
                 lambda values: _any_rows(strategy.experimental_local_results(values)[0]),
@@ -73,9 +73,13 @@ class DividedData(_ModelBase):
 
     def _dividing_strategy(self, x: Any) -> Any:
         """Return the strategy that divides a dataset; None if there is none to do so."""
+        return self._strategy_of_replicas() if isinstance(x, tf.data.Dataset) else None
+
+    def _strategy_of_replicas(self) -> Any:
+        """Return the strategy of TensorFlow that has several replicas; None if there is none."""
         strategy = getattr(self, "distribute_strategy", None)
         is_divided = strategy is not None and strategy.num_replicas_in_sync > 1
-        return strategy if is_divided and isinstance(x, tf.data.Dataset) else None
+        return strategy if is_divided else None
 
     def _divided_on_jax(self) -> AbstractContextManager[None]:
         if keras.distribution.distribution() is None or keras.config.backend() != "jax":

@@ -14,10 +14,9 @@ from kerazoo.training.fit_plan import FitPart
 from kerazoo.training.fit_progress import FitProgress
 from kerazoo.training.forms.base import Form
 from kerazoo.training.length_buckets import length_buckets
-from kerazoo.training.optimizer import create_optimizer
+from kerazoo.training.optimizer import optimizer_of_run
 from kerazoo.training.progress import SILENT, Progress
 from kerazoo.training.resumable_fit import resumable_fit
-from kerazoo.training.schedule import WarmupLinearDecay
 from kerazoo.training.unfinished_run import UnfinishedRun
 
 
@@ -110,11 +109,7 @@ def dry_epoch(
 
 def _compile(task: Any, total_steps: int, config: FinetuneConfig, **options: Any) -> None:
     """Give a task its loss, an optimizer, and metrics that leave out rows without weight."""
-    warmup = config.warmup_steps(total_steps)
-    schedule = WarmupLinearDecay(config.peak_learning_rate, warmup, total_steps)
-    optimizer = create_optimizer(
-        schedule, config.weight_decay, config.clip_norm, config.on_non_finite
-    )
+    optimizer = optimizer_of_run(config, config.peak_learning_rate, total_steps)
     if task.static_rows is not None and isinstance(task, FineTuningTask):
         options |= {"metrics": None, "weighted_metrics": [task.default_metric()]}
     task.compile(optimizer, **options)

@@ -6,6 +6,7 @@ from typing import Any
 import keras
 
 from kerazoo.training.guarded_update import GuardedUpdate
+from kerazoo.training.schedule import WarmupLinearDecay
 
 _UNDECAYED_NAMES = ("bias", "gamma", "beta")
 
@@ -69,3 +70,15 @@ def create_optimizer(
     )
     optimizer.guard(on_non_finite)
     return optimizer
+
+
+def optimizer_of_run(config: Any, peak: float, total_steps: int) -> BertAdamW:
+    """Create the optimizer of a run, whose rate rises and then falls.
+
+    Args:
+        config: the settings of the run.
+        peak: float, the highest rate.
+        total_steps: int, steps of the run.
+    """
+    schedule = WarmupLinearDecay(peak, config.warmup_steps(total_steps), total_steps)
+    return create_optimizer(schedule, config.weight_decay, config.clip_norm, config.on_non_finite)

@@ -10,12 +10,11 @@ from kerazoo.tasks.packed_rows import packed_rows
 from kerazoo.training.checkpoint_writer import RunPlan
 from kerazoo.training.dry_run import one_step
 from kerazoo.training.fit_plan import FitPart
-from kerazoo.training.optimizer import create_optimizer
+from kerazoo.training.optimizer import optimizer_of_run
 from kerazoo.training.pretrain_config import PretrainConfig
 from kerazoo.training.pretrain_inputs import PretrainInputs
 from kerazoo.training.progress import SILENT, Progress
 from kerazoo.training.resumable_fit import resumable_fit
-from kerazoo.training.schedule import WarmupLinearDecay
 from kerazoo.training.step_progress import StepProgress
 from kerazoo.training.unfinished_run import UnfinishedRun
 
@@ -118,12 +117,7 @@ def dry_steps(
 
 def _compile(task: Any, total_steps: int, config: PretrainConfig, **options: Any) -> None:
     """Give a task its loss and an optimizer."""
-    warmup = config.warmup_steps(total_steps)
-    schedule = WarmupLinearDecay(config.learning_rate, warmup, total_steps)
-    optimizer = create_optimizer(
-        schedule, config.weight_decay, config.clip_norm, config.on_non_finite
-    )
-    task.compile(optimizer, **options)
+    task.compile(optimizer_of_run(config, config.learning_rate, total_steps), **options)
 
 
 def _inputs(task: Any, rows: RowSource, bucket_width: int | None = None) -> PretrainInputs:
