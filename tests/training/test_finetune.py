@@ -229,15 +229,15 @@ def test_pairs_train_and_are_remembered(preset, tmp_path):
 
 @pytest.mark.slow
 def test_the_schedule_counts_the_last_smaller_batch(run, monkeypatch):
-    from kerazoo.training import finetune_loop
+    from kerazoo.training import optimizer
 
     seen = []
-    original = finetune_loop.WarmupLinearDecay
+    original = optimizer.WarmupLinearDecay
 
     def remembered(*arguments):
         seen.append(arguments)
         return original(*arguments)
 
-    monkeypatch.setattr(finetune_loop, "WarmupLinearDecay", remembered)
+    monkeypatch.setattr(optimizer, "WarmupLinearDecay", remembered)
     run(epochs=2, learning_rate=0.25)
     assert seen == [(0.25, 0, 8)]  # 18 rows in batches of 5, twice; a tenth of it is no whole step
