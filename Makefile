@@ -34,7 +34,7 @@ TEST_DATA := $(DEMO_DATA) cn-clip
 BACKEND_TESTS := tests/layers tests/backbones tests/tasks tests/training/test_pretrain_loop.py \
   tests/training/test_finetune_loop.py tests/training/test_resumable_fit.py \
   tests/training/test_guarded_update.py tests/training/test_non_finite_guard.py \
-  tests/analysis/test_attention.py
+  tests/analysis/test_attention.py tests/analysis/test_block_runner.py
 
 help:
 	@sed -n 's/^#   //p' Makefile

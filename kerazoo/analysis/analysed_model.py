@@ -1,9 +1,10 @@
 """A backbone and its tokenizer, from whatever holds them: a task, a folder, or the two."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from kerazoo.analysis.block_runner import BlockRunner
 from kerazoo.backbones.base import Backbone
 from kerazoo.backbones.registry import backbone_class
 from kerazoo.checks import check_positive
@@ -20,6 +21,7 @@ class AnalysedModel:
     Args:
         backbone: a kerazoo backbone.
         tokenizer: its tokenizer.
+        run_block: what computes its layers.
 
     Raises:
         ValueError: if the backbone is no kerazoo one, or the tokenizer gives ids that it lacks.
@@ -27,6 +29,7 @@ class AnalysedModel:
 
     backbone: Backbone
     tokenizer: Tokenizer
+    run_block: BlockRunner = field(default_factory=BlockRunner, compare=False)
 
     def __post_init__(self) -> None:
         """Check that the two belong together."""
@@ -76,7 +79,7 @@ class AnalysedModel:
             backbone = _backbone_of_folder(model, sequence_length)
             return cls(backbone, tokenizer or preset_tokenizer(model))
         if isinstance(model, AnalysedModel):
-            return cls(model.backbone, tokenizer or model.tokenizer)
+            return cls(model.backbone, tokenizer or model.tokenizer, model.run_block)
         backbone = getattr(model, "backbone", model)
         own: Any = getattr(getattr(model, "preprocessor", None), "tokenizer", None)
         if tokenizer is None and own is None and isinstance(backbone, Backbone):

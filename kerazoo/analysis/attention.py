@@ -56,8 +56,9 @@ def attention_maps(
 ) -> Iterator[AttentionMap]:
     """Return the attention of every layer and head on texts, one text after the other.
 
-    The texts are checked at once and computed in batches when they are asked for, layer by layer,
-    so that for any number of them one batch is in memory. Dropout is off.
+    The texts are tokenised and checked at once; their attention is computed in batches when it is
+    asked for, layer by layer, so that for any number of texts that of one batch is in memory.
+    Dropout is off.
 
     Args:
         model: a task or a backbone of kerazoo, or the folder or handle of one.
@@ -82,8 +83,12 @@ def attention_maps(
     rows = text_rows(texts)
     analysed = AnalysedModel.of(model, tokenizer, sequence_length)
     limit = row_limit(analysed, sequence_length)
-    _check_tokens(analysed, rows, limit, batch_size, cut=sequence_length is not None)
-    return _maps(analysed, rows, limit, batch_size)
+    batches = []
+    for start in range(0, len(rows), batch_size):
+        packed = pack_texts(analysed, rows[start : start + batch_size], limit)
+        _check_tokens(packed, start, limit, cut=sequence_length is not None)
+        batches.append(packed)
+    return _maps(analysed, batches)
 
 
 def row_limit(model: AnalysedModel, sequence_length: int | None) -> int:
@@ -100,20 +105,17 @@ def row_limit(model: AnalysedModel, sequence_length: int | None) -> int:
 
 def attention_of(model: AnalysedModel, packed: PackedTexts) -> Iterator[np.ndarray]:
     """Yield the attention of each layer on packed texts, (batch, heads, query, key) float32."""
-    return layer_stream(model.backbone.attention_by_layer(packed.inputs_of(model.backbone)))
+    inputs = packed.inputs_of(model.backbone)
+    return layer_stream(model.backbone.attention_by_layer(inputs, model.run_block))
 
 
-def _maps(
-    model: AnalysedModel, rows: list[tuple[str, ...]], limit: int, batch_size: int
-) -> Iterator[AttentionMap]:
-    for start in range(0, len(rows), batch_size):
-        yield from _batch_maps(model, rows[start : start + batch_size], limit)
+def _maps(model: AnalysedModel, batches: list[PackedTexts]) -> Iterator[AttentionMap]:
+    for packed in batches:
+        yield from _batch_maps(model, packed)
 
 
-def _batch_maps(
-    model: AnalysedModel, rows: list[tuple[str, ...]], limit: int
-) -> Iterator[AttentionMap]:
-    packed = pack_texts(model, rows, limit)
+def _batch_maps(model: AnalysedModel, packed: PackedTexts) -> Iterator[AttentionMap]:
+    # A function of its own: when it ends, nothing of the batch is left in memory.
     for row, weights in enumerate(_cut_weights(model, packed)):
         yield _map(model, packed, row, weights)
 
@@ -144,22 +146,18 @@ def _map(model: AnalysedModel, packed: PackedTexts, row: int, weights: np.ndarra
     )
 
 
-def _check_tokens(
-    model: AnalysedModel, rows: list[tuple[str, ...]], limit: int, batch_size: int, cut: bool
-) -> None:
+def _check_tokens(packed: PackedTexts, first: int, limit: int, cut: bool) -> None:
     """Raise ValueError if a text has no token, or more than the model reads and is not cut."""
-    for start in range(0, len(rows), batch_size):
-        packed = pack_texts(model, rows[start : start + batch_size], limit)
-        found = zip(packed.token_counts, packed.without_tokens, strict=True)
-        for number, (count, without_tokens) in enumerate(found, start):
-            if without_tokens is not None:
-                raise ValueError(
-                    f"No token is left of {part_name(number, without_tokens)}. Give it a word. "
-                    f"Received: {rows[number][without_tokens][:40]!r}"
-                )
-            if count > limit and not cut:
-                raise ValueError(
-                    f"Text {number} has {count} tokens, and the model reads at most {limit}. "
-                    f"Shorten it, or cut it with sequence_length={limit}. "
-                    f"Received: {rows[number][0][:40]!r}…"
-                )
+    found = zip(packed.texts, packed.token_counts, packed.without_tokens, strict=True)
+    for number, (row, count, without_tokens) in enumerate(found, first):
+        if without_tokens is not None:
+            raise ValueError(
+                f"No token is left of {part_name(number, without_tokens)}. Give it a word. "
+                f"Received: {row[without_tokens][:40]!r}"
+            )
+        if count > limit and not cut:
+            raise ValueError(
+                f"Text {number} has {count} tokens, and the model reads at most {limit}. "
+                f"Shorten it, or cut it with sequence_length={limit}. "
+                f"Received: {row[0][:40]!r}…"
+            )

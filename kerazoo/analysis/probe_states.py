@@ -152,7 +152,7 @@ def _write(
 
 def _hidden_states(model: AnalysedModel, packed: PackedTexts) -> Iterator[np.ndarray]:
     def computed() -> Iterator[Any]:
-        yield from model.backbone.hidden_states(packed.inputs_of(model.backbone))
+        yield from model.backbone.hidden_states(packed.inputs_of(model.backbone), model.run_block)
 
     return layer_stream(computed())
 

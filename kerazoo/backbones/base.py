@@ -2,10 +2,10 @@
 
 import dataclasses
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import keras_nlp
 from keras import ops
@@ -19,6 +19,26 @@ from kerazoo.conversion.preset_weights import check_preset_weights
 from kerazoo.conversion.report import LoadReport
 from kerazoo.conversion.source import CheckpointSource, open_checkpoint
 from kerazoo.layers.packed_rows import positions_in_texts, same_text
+
+BlockFunction: TypeAlias = Callable[[Any, Tensor, Tensor], tuple[Tensor, Tensor]]
+"""Takes a layer, the states (batch, seq, hidden) and the padding mask; see `call_block`."""
+
+
+def call_block(layer: Any, hidden_states: Tensor, padding_mask: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the states after a block, (batch, seq, hidden), and its attention, without dropout.
+
+    Args:
+        layer: a `TransformerBlock`.
+        hidden_states: (batch, seq, hidden) float.
+        padding_mask: (batch, seq) int32 or bool, 1 on real tokens.
+
+    Returns:
+        The states, and the probabilities, (batch, heads, query, key) float32.
+    """
+    states, scores = layer(
+        hidden_states, padding_mask=padding_mask, training=False, return_attention_scores=True
+    )
+    return states, scores
 
 
 class Backbone(keras_nlp.models.Backbone):
@@ -90,21 +110,24 @@ class Backbone(keras_nlp.models.Backbone):
             states = layer(states, training=training, visible=visible)
         return self.outputs_of(states, inputs[PADDING_MASK] > 0)
 
-    def hidden_states(self, inputs: dict[str, Tensor]) -> list[Tensor]:
+    def hidden_states(
+        self, inputs: dict[str, Tensor], run_block: BlockFunction | None = None
+    ) -> list[Tensor]:
         """Return the states after the embeddings and after each layer, without dropout.
 
         The last one is `sequence_output`.
 
         Args:
             inputs: the backbone's input dict, each (batch, seq) int32.
+            run_block: what computes a layer, as `call_block` does, which it is for None.
 
         Returns:
             `num_layers + 1` tensors, (batch, seq, hidden); the embedding output is state 0.
         """
-        inputs = _as_tensors(inputs)
+        inputs, run_block = _as_tensors(inputs), run_block or call_block
         states = [self.embed(inputs)]
         for layer in self.transformer_layers:
-            states.append(layer(states[-1], padding_mask=inputs[PADDING_MASK], training=False))
+            states.append(run_block(layer, states[-1], inputs[PADDING_MASK])[0])
         return states
 
     def attention_scores(
@@ -135,26 +158,24 @@ class Backbone(keras_nlp.models.Backbone):
         scores = {number: layer for number, layer in by_layer if number in wanted}
         return [scores[number] for number in wanted]
 
-    def attention_by_layer(self, inputs: dict[str, Tensor]) -> Iterator[Tensor]:
+    def attention_by_layer(
+        self, inputs: dict[str, Tensor], run_block: BlockFunction | None = None
+    ) -> Iterator[Tensor]:
         """Yield the attention probabilities of each layer, without dropout.
 
         A layer is computed when it is asked for, so that one is in memory at a time.
 
         Args:
             inputs: the backbone's input dict, each (batch, seq) int32.
+            run_block: what computes a layer, as `call_block` does, which it is for None.
 
         Yields:
             (batch, heads, query, key) float32; rows sum to 1.
         """
-        inputs = _as_tensors(inputs)
+        inputs, run_block = _as_tensors(inputs), run_block or call_block
         state = self.embed(inputs)
         for layer in self.transformer_layers:
-            state, scores = layer(
-                state,
-                padding_mask=inputs[PADDING_MASK],
-                training=False,
-                return_attention_scores=True,
-            )
+            state, scores = run_block(layer, state, inputs[PADDING_MASK])
             yield scores
             del scores
 

@@ -14,7 +14,7 @@ from kerazoo.axes import (
     TOKEN_IDS,
     Tensor,
 )
-from kerazoo.backbones.base import Backbone
+from kerazoo.backbones.base import Backbone, BlockFunction
 from kerazoo.backbones.config_checks import BLOCK_FIELDS, check_transformer_config
 from kerazoo.layers.embeddings import TransformerEmbeddings
 from kerazoo.layers.key_value_cache import CacheWriter, KeyValueCache, write_slice
@@ -163,7 +163,9 @@ class GPTBackbone(Backbone):
         pooled = self.pooler(hidden_states, padding_mask=padding_mask)
         return {SEQUENCE_OUTPUT: hidden_states, POOLED_OUTPUT: pooled}
 
-    def hidden_states(self, inputs: dict[str, Tensor]) -> list[Tensor]:
+    def hidden_states(
+        self, inputs: dict[str, Tensor], run_block: BlockFunction | None = None
+    ) -> list[Tensor]:
         """Return the states after the embeddings and after each layer, without dropout.
 
         The last one is `sequence_output`: in GPT-2 it has gone through the final layer norm, the
@@ -171,11 +173,12 @@ class GPTBackbone(Backbone):
 
         Args:
             inputs: the backbone's input dict, each (batch, seq) int32.
+            run_block: what computes a layer; see `Backbone.hidden_states`.
 
         Returns:
             `num_layers + 1` tensors, (batch, seq, hidden); the embedding output is state 0.
         """
-        *earlier, last = super().hidden_states(inputs)
+        *earlier, last = super().hidden_states(inputs, run_block)
         return [*earlier, self.normalize(last)]
 
     def normalize(self, hidden_states: Tensor) -> Tensor:

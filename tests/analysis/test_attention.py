@@ -101,7 +101,7 @@ def test_batches_are_computed_when_they_are_asked_for(sharp_bert, monkeypatch):
     monkeypatch.setattr(
         type(backbone),
         "attention_by_layer",
-        lambda self, inputs: calls.append(1) or original(inputs),
+        lambda self, *inputs: calls.append(1) or original(*inputs),
     )
     found = attention_maps(backbone, ["good"] * 9, tokenizer=tokenizer, batch_size=2)
     assert calls == []
