@@ -29,6 +29,7 @@ from kerazoo.axes import (
     WORD_STARTS,
 )
 from kerazoo.data.objectives import BERT, GPT
+from kerazoo.without_autograph import without_autograph
 
 _HEADER = 4
 # Type of a word: the bit that marks the start of a word. TensorFlow decodes no uint32.
@@ -132,6 +133,7 @@ class RowFormat:
         first = tf.io.decode_raw(tf.strings.substr(serialized, 0, size), self.id_type)
         return tf.cast(first[:, 0], tf.int32)
 
+    @without_autograph
     def parse(self, serialized: tf.Tensor) -> dict[str, Any]:
         """Return the rows of records, padded to `row_length`.
 

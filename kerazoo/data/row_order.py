@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from kerazoo.data.bucket_order import order_by_bucket
+from kerazoo.without_autograph import without_autograph
 
 _ENDLESS = 2**63 - 1
 
@@ -29,6 +30,7 @@ class RowOrder:
     first_batch: int = 0
     buckets: np.ndarray | None = dataclasses.field(default=None, repr=False, compare=False)
 
+    @without_autograph
     def batches(self, columns: Any, batch_size: int) -> tf.data.Dataset:
         """Return the endless batches from the first one on; batches before it are not made.
 

@@ -7,11 +7,13 @@ import tensorflow as tf
 
 from kerazoo.data.bucket_order import order_by_bucket
 from kerazoo.data.row_source import RowSource
+from kerazoo.without_autograph import without_autograph
 
 Buckets = Callable[[tf.Tensor], tf.Tensor]
 """Gives the buckets of rows: (rows,) string -> (rows,) int32."""
 
 
+@without_autograph
 def shuffled_batches(
     source: RowSource,
     batch_size: int,

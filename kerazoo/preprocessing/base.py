@@ -11,6 +11,7 @@ import tensorflow as tf
 from kerazoo.axes import TEXT, TEXT_PAIR
 from kerazoo.preprocessing.packing import PackingTemplate
 from kerazoo.tokenizers.base import Tokenizer
+from kerazoo.without_autograph import without_autograph
 
 
 class Preprocessor(keras_nlp.models.Preprocessor):
@@ -44,7 +45,7 @@ class Preprocessor(keras_nlp.models.Preprocessor):
         """Turn a batch into `x`, `(x, y)` or `(x, y, sample_weight)` of dense tensors."""
         raise TypeError(f"{type(self).__name__} does not define `preprocess`.")
 
-    @tf.autograph.experimental.do_not_convert  # nothing to convert, and looking takes seconds
+    @without_autograph
     def __call__(self, x: Any, y: Any = None, sample_weight: Any = None, **kwargs: Any) -> Any:
         """Preprocess a batch; a tuple `(a, b)` is two texts, never text and label."""
         # KerasHub's own `__call__` would take a tuple apart into text and label.

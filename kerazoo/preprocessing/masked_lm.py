@@ -16,6 +16,7 @@ from kerazoo.preprocessing.masking.seeds import batch_seeds, seed_of_texts, to_s
 from kerazoo.preprocessing.masking.selection_count import selection_count, selection_counts
 from kerazoo.preprocessing.packing import pack
 from kerazoo.tokenizers.base import Tokenizer
+from kerazoo.without_autograph import without_autograph
 
 
 @keras.saving.register_keras_serializable(package="kerazoo")
@@ -177,6 +178,7 @@ class MaskedLMPreprocessor(Preprocessor):
         token_ids, word_starts = without_flags(features[TOKEN_IDS])
         return {**features, TOKEN_IDS: token_ids}, word_starts
 
+    @without_autograph
     def masked_dataset(
         self,
         dataset: tf.data.Dataset,

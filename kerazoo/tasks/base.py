@@ -30,6 +30,7 @@ from kerazoo.tasks.raw_inputs import (
 )
 from kerazoo.tasks.serving_signature import ServingSignature
 from kerazoo.tasks.whole_batch import WholeBatch
+from kerazoo.without_autograph import without_autograph
 
 # Keras puts its functional model into the bases of a model class, base by base, and fails where two
 # branches meet; so this class has no Keras base, and goes before one of KerasHub's.
@@ -257,6 +258,7 @@ class Task(FiniteMeans, WholeBatch, DividedData):
             x, batch_size = batched(columns, None, None, batch_size, shuffle=False), None
         return super().predict(x=x, batch_size=batch_size, **kwargs)
 
+    @without_autograph
     def preprocess_samples(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Preprocess a batch and keep the features that the model takes."""
         outputs = super().preprocess_samples(x, y, sample_weight)

@@ -8,6 +8,7 @@ import tensorflow as tf
 from keras import tree
 
 from kerazoo.tasks.static_batches import static_batches
+from kerazoo.without_autograph import without_autograph
 
 # It goes before a model of KerasHub, whose methods it calls, hence Any.
 _ModelBase: Any = object
@@ -88,6 +89,7 @@ class DividedData(_ModelBase):
 
         return whole_batches()
 
+    @without_autograph
     def _measured(self, data: Any, strategy: Any, class_weight: Any = None) -> Any:
         """Return preprocessed rows with targets as the devices get them."""
         data = self._prepared(data)
@@ -132,6 +134,7 @@ class DividedData(_ModelBase):
             )
 
 
+@without_autograph
 def divided(data: tf.data.Dataset, strategy: Any) -> Any:
     """Divide each batch into as many runs of rows as there are replicas.
 

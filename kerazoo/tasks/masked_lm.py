@@ -17,6 +17,7 @@ from kerazoo.tasks.masked_lm_signatures import masked_lm_signatures
 from kerazoo.tasks.masked_words_task import MaskedWordsTask, sequence_output
 from kerazoo.tasks.pooled_output import train_pooler
 from kerazoo.tasks.serving_signature import ServingSignature
+from kerazoo.without_autograph import without_autograph
 
 
 @keras.saving.register_keras_serializable(package="kerazoo")
@@ -96,6 +97,7 @@ class MaskedLM(MaskedWordsTask, keras_nlp.models.MaskedLM):
             **kwargs,
         )
 
+    @without_autograph
     def preprocess_samples(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Mask a batch and keep the features that the model takes."""
         if self.preprocessor is not None and sample_weight is not None:

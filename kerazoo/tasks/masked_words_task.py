@@ -24,6 +24,7 @@ from kerazoo.preprocessing.masking.seeds import batch_seeds, seed_of_texts
 from kerazoo.tasks.base import Task
 from kerazoo.tasks.fill_mask import FillMask
 from kerazoo.tasks.preprocessor_checks import check_row_length, check_vocabulary_size
+from kerazoo.without_autograph import without_autograph
 
 MASK_SEED = "mask_seed"
 """Key of the seed that a batch of raw texts is masked with, (2,) int32."""
@@ -102,6 +103,7 @@ class MaskedWordsTask(Task):
     def note_pairs(self, columns: Any) -> None:
         """Remember nothing: it fills in the masks of single texts, whatever it learns from."""
 
+    @without_autograph
     def training_dataset(self, x: Any, order: RowOrder | None = None) -> Any:
         """Return batches of raw texts, each with a seed, another one in every epoch.
 
@@ -121,6 +123,7 @@ class MaskedWordsTask(Task):
         seeds = batch_seeds(random.randrange(2**31) if seed is None else seed, training=True)
         return tf.data.Dataset.zip((x, seeds)).map(_with_seed)
 
+    @without_autograph
     def preprocess_samples(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Mask a batch and keep the features that the model takes."""
         if self.preprocessor is None:

@@ -6,7 +6,10 @@ import keras
 import tensorflow as tf
 from keras import tree
 
+from kerazoo.without_autograph import without_autograph
 
+
+@without_autograph
 def static_batches(data: tf.data.Dataset, rows: int) -> tf.data.Dataset:
     """Give all batches as many rows; those that fill one up weigh nothing.
 

@@ -11,6 +11,7 @@ import tensorflow as tf
 from kerazoo.tasks.packed_windows import PackedWindows, packed_windows
 from kerazoo.tasks.tagged_columns import is_raw_tagged, tagged_columns, target_columns
 from kerazoo.tasks.windowed_training import WindowedTraining
+from kerazoo.without_autograph import without_autograph
 
 
 class TaggedTraining(WindowedTraining):
@@ -62,6 +63,7 @@ class TaggedTraining(WindowedTraining):
         of_word = windows.weights * self._tag_weights(class_weight)[windows.targets]
         return dataclasses.replace(windows, weights=of_word)
 
+    @without_autograph
     def weighted_batches(self, data: Any, class_weight: Mapping[int, float]) -> Any:
         """Return a dataset of preprocessed batches whose tags have these weights."""
         if not isinstance(data, tf.data.Dataset):

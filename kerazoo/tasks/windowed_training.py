@@ -11,6 +11,7 @@ from kerazoo.data.row_order import RowOrder, steps_of_epoch
 from kerazoo.tasks.base import Task
 from kerazoo.tasks.packed_windows import PackedWindows, trimmed
 from kerazoo.tasks.raw_inputs import batched, checked_batch_size, split_off
+from kerazoo.without_autograph import without_autograph
 
 
 class WindowedTraining(Task):
@@ -135,6 +136,7 @@ class WindowedTraining(Task):
         targets = None if y is None else self.raw_targets(y, columns)
         return self.pack(columns, targets, sample_weight)
 
+    @without_autograph
     def preprocess_samples(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Preprocess a batch, or trim a batch of windows that are packed already."""
         is_ready = isinstance(x, Mapping) and TOKEN_IDS in x

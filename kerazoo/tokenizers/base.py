@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from kerazoo.axes import ID_DTYPE
 from kerazoo.tokenizers.texts import to_text_tensor
+from kerazoo.without_autograph import without_autograph
 
 _TEXTS_AT_ONCE = 1024
 
@@ -60,7 +61,7 @@ class Tokenizer(keras_nlp.tokenizers.Tokenizer):
         """Return ids, starts and ends of valid UTF-8 texts, each (batch, tokens) int32."""
         raise TypeError(f"{type(self).__name__} does not define `tokenize_rows_with_offsets`.")
 
-    @tf.autograph.experimental.do_not_convert  # nothing to convert, and looking takes seconds
+    @without_autograph
     def tokenize(self, texts: Any) -> tf.RaggedTensor | tf.Tensor:
         """Turn texts into ids.
 
@@ -78,7 +79,7 @@ class Tokenizer(keras_nlp.tokenizers.Tokenizer):
         (ids,) = self._apply(lambda rows: (self.tokenize_rows(rows),), texts)
         return ids
 
-    @tf.autograph.experimental.do_not_convert
+    @without_autograph
     def tokenize_with_offsets(self, texts: Any) -> tuple[Any, Any, Any]:
         """Turn texts into ids and the characters that each id covers.
 

@@ -23,6 +23,7 @@ from kerazoo.data.row_source import RowSource
 from kerazoo.data.shuffled_rows import Buckets, shuffled_batches
 from kerazoo.preprocessing.masking.masker import Masker
 from kerazoo.preprocessing.masking.seeds import batch_seeds
+from kerazoo.without_autograph import without_autograph
 
 VALIDATION_SEED = 0
 """Of the masks of evaluations, so that runs of any seed are measured on the same ones."""
@@ -74,6 +75,7 @@ class PretrainInputs:
             weights = {MASKED_LM: weights, NEXT_SENTENCE: tf.ones_like(labels, tf.float32)}
         return features, targets, weights
 
+    @without_autograph
     def training_dataset(
         self, source: RowSource, batch_size: int, seed: int, first_batch: int = 0
     ) -> tf.data.Dataset:
@@ -90,6 +92,7 @@ class PretrainInputs:
             seeds = batch_seeds(seed, training=False, first_batch=first_batch)
             return self._batches(records, seeds)
 
+    @without_autograph
     def validation_dataset(self, source: RowSource, batch_size: int) -> tf.data.Dataset:
         """Return the rows held out, in order, with the same masks every time.
 

@@ -17,6 +17,7 @@ from kerazoo.preprocessing.masking.selection_count import selection_counts
 from kerazoo.preprocessing.masking.token import select_tokens
 from kerazoo.preprocessing.masking.whole_word import select_whole_words
 from kerazoo.preprocessing.word_boundaries import Units, token_units, word_units
+from kerazoo.without_autograph import without_autograph
 
 MASKINGS = ("token", "whole_word", "ngram")
 NGRAM_UNITS = ("word", "token")
@@ -134,6 +135,7 @@ class Masker:
             )
         return drawn or (self.mask_token_id,)
 
+    @without_autograph
     def mask(
         self, features: dict[str, tf.Tensor], word_starts: tf.Tensor | None, seed: tf.Tensor
     ) -> tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]:

@@ -5,9 +5,12 @@ from typing import Any
 
 import tensorflow as tf
 
+from kerazoo.without_autograph import without_autograph
+
 _SEEDS = 2**31 - 1
 
 
+@without_autograph
 def batch_seeds(seed: int, training: bool, first_batch: int = 0) -> tf.data.Dataset:
     """Return an endless dataset of stateless seeds, (2,) int32, one for each batch.
 
