@@ -1,71 +1,77 @@
 """Transformer blocks on batch after batch: operation by operation at first, then compiled."""
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import keras
 
 from kerazoo.axes import Tensor
-from kerazoo.backbones.base import call_block
 
-# Compiling takes about as long as some batches do.
-_BATCHES_BEFORE_COMPILING = 2
+# Tracing a block takes as long as a few batches do, compiling it for one shape as long as more.
+_CALLS_BEFORE_TRACING = 2
+_CALLS_BEFORE_COMPILING = 6
 
 
 class BlockRunner:
-    """Computes blocks, and compiles them once they have been asked for often.
+    """Runs functions of a layer and tensors, and compiles them once they are called often.
 
-    Layers that differ in their weights alone share what is compiled. On TensorFlow it serves every
-    shape, on JAX each shape is compiled anew; PyTorch computes operation by operation.
+    Layers that differ in their weights alone share what is compiled. On TensorFlow a graph serves
+    every shape at first, and XLA a shape that comes often; JAX compiles each shape. PyTorch
+    computes operation by operation.
     """
 
     def __init__(self) -> None:
         """Begin with nothing compiled."""
-        self._calls: dict[int, int] = {}
-        self._compiled: dict[str, Callable[..., tuple[Tensor, Tensor]]] = {}
+        self._calls: Counter[Any] = Counter()
+        self._compiled: dict[Any, Callable[..., Any]] = {}
 
     def __call__(
-        self, layer: keras.layers.Layer, hidden_states: Tensor, padding_mask: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """Return what `kerazoo.backbones.base.call_block` does."""
-        self._calls[id(layer)] = calls = self._calls.get(id(layer), 0) + 1
-        if keras.config.backend() == "torch" or calls <= _BATCHES_BEFORE_COMPILING:
-            return call_block(layer, hidden_states, padding_mask)
-        structure = _structure(layer)
-        if structure not in self._compiled:
-            self._compiled[structure] = _compiled(layer)
-        weights = [
-            [keras.ops.convert_to_tensor(variable.value) for variable in variables]
-            for variables in (layer.trainable_variables, layer.non_trainable_variables)
-        ]
-        return self._compiled[structure](weights, hidden_states, padding_mask)
+        self, function: Callable[..., Any], layer: keras.layers.Layer, *tensors: Tensor
+    ) -> Any:
+        """Return `function(layer, *tensors)`.
+
+        Args:
+            function: such as `kerazoo.backbones.base.call_block`.
+            layer: the layer whose weights it uses.
+            *tensors: its other arguments.
+        """
+        self._calls[function, id(layer)] += 1
+        calls = self._calls[function, id(layer)]
+        if keras.config.backend() == "torch" or calls <= _CALLS_BEFORE_TRACING:
+            return function(layer, *tensors)
+        kind, is_frequent = (function, _structure(layer)), False
+        if keras.config.backend() == "tensorflow":
+            shapes = tuple(tuple(tensor.shape) for tensor in tensors)
+            self._calls[kind, id(layer), shapes] += 1
+            is_frequent = self._calls[kind, id(layer), shapes] > _CALLS_BEFORE_COMPILING
+        if (kind, is_frequent) not in self._compiled:
+            self._compiled[kind, is_frequent] = _compiled(function, layer, is_frequent)
+        weights = [keras.ops.convert_to_tensor(variable.value) for variable in layer.variables]
+        return self._compiled[kind, is_frequent](weights, *tensors)
 
 
 def _structure(layer: keras.layers.Layer) -> str:
     """Return a key that is the same for layers which differ in nothing but names and weights."""
     config = {key: value for key, value in layer.get_config().items() if key != "name"}
-    variables = layer.trainable_variables + layer.non_trainable_variables
-    return repr((type(layer), config, [(v.name, v.shape, v.dtype, v.trainable) for v in variables]))
+    variables = [(v.name, v.shape, v.dtype, v.trainable) for v in layer.variables]
+    return repr((type(layer), config, variables))
 
 
-def _compiled(layer: keras.layers.Layer) -> Callable[..., tuple[Tensor, Tensor]]:
-    def block(
-        weights: list[list[Tensor]], hidden_states: Tensor, padding_mask: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        outputs, _ = layer.stateless_call(
-            *weights,
-            hidden_states,
-            padding_mask=padding_mask,
-            training=False,
-            return_attention_scores=True,
-        )
-        return outputs
+def _compiled(
+    function: Callable[..., Any], layer: keras.layers.Layer, is_frequent: bool
+) -> Callable[..., Any]:
+    def with_weights(weights: list[Tensor], *tensors: Tensor) -> Any:
+        with keras.StatelessScope(state_mapping=zip(layer.variables, weights, strict=True)):
+            return function(layer, *tensors)
 
     if keras.config.backend() == "jax":
         import jax
 
-        return jax.jit(block)
+        return jax.jit(with_weights)
     import tensorflow as tf
 
-    compiled: Any = tf.function(block, autograph=False, reduce_retracing=True)
+    compiled: Any = tf.function(
+        with_weights, autograph=False, jit_compile=is_frequent, reduce_retracing=not is_frequent
+    )
     return compiled

@@ -20,12 +20,13 @@ from kerazoo.conversion.report import LoadReport
 from kerazoo.conversion.source import CheckpointSource, open_checkpoint
 from kerazoo.layers.packed_rows import positions_in_texts, same_text
 
-BlockFunction: TypeAlias = Callable[[Any, Tensor, Tensor], tuple[Tensor, Tensor]]
-"""Takes a layer, the states (batch, seq, hidden) and the padding mask; see `call_block`."""
+RunBlock: TypeAlias = Callable[..., Any]
+"""Takes `call_block` or `attention_of_block`, a layer, states and padding mask; returns what the
+function returns for them."""
 
 
 def call_block(layer: Any, hidden_states: Tensor, padding_mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the states after a block, (batch, seq, hidden), and its attention, without dropout.
+    """Return the states after a block and its attention, without dropout.
 
     Args:
         layer: a `TransformerBlock`.
@@ -33,12 +34,24 @@ def call_block(layer: Any, hidden_states: Tensor, padding_mask: Tensor) -> tuple
         padding_mask: (batch, seq) int32 or bool, 1 on real tokens.
 
     Returns:
-        The states, and the probabilities, (batch, heads, query, key) float32.
+        (batch, seq, hidden) float, and the probabilities, (batch, heads, query, key) float32.
     """
-    states, scores = layer(
+    states, probabilities = layer(
         hidden_states, padding_mask=padding_mask, training=False, return_attention_scores=True
     )
-    return states, scores
+    return states, probabilities
+
+
+def attention_of_block(layer: Any, hidden_states: Tensor, padding_mask: Tensor) -> Tensor:
+    """Return the attention of a block alone; arguments and result are those of `call_block`."""
+    query, key, _ = layer.attention.project(layer.attention_input(hidden_states))
+    visible = layer.attention.visible(ops.shape(hidden_states)[1], padding_mask)
+    return layer.attention.probabilities(query, key, visible)
+
+
+def run_at_once(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a function gives; the plain `RunBlock`."""
+    return function(*arguments)
 
 
 class Backbone(keras_nlp.models.Backbone):
@@ -111,7 +124,7 @@ class Backbone(keras_nlp.models.Backbone):
         return self.outputs_of(states, inputs[PADDING_MASK] > 0)
 
     def hidden_states(
-        self, inputs: dict[str, Tensor], run_block: BlockFunction | None = None
+        self, inputs: dict[str, Tensor], run_block: RunBlock = run_at_once
     ) -> list[Tensor]:
         """Return the states after the embeddings and after each layer, without dropout.
 
@@ -119,15 +132,15 @@ class Backbone(keras_nlp.models.Backbone):
 
         Args:
             inputs: the backbone's input dict, each (batch, seq) int32.
-            run_block: what computes a layer, as `call_block` does, which it is for None.
+            run_block: what runs the function that computes a layer.
 
         Returns:
             `num_layers + 1` tensors, (batch, seq, hidden); the embedding output is state 0.
         """
-        inputs, run_block = _as_tensors(inputs), run_block or call_block
+        inputs = _as_tensors(inputs)
         states = [self.embed(inputs)]
         for layer in self.transformer_layers:
-            states.append(run_block(layer, states[-1], inputs[PADDING_MASK])[0])
+            states.append(run_block(call_block, layer, states[-1], inputs[PADDING_MASK])[0])
         return states
 
     def attention_scores(
@@ -159,7 +172,7 @@ class Backbone(keras_nlp.models.Backbone):
         return [scores[number] for number in wanted]
 
     def attention_by_layer(
-        self, inputs: dict[str, Tensor], run_block: BlockFunction | None = None
+        self, inputs: dict[str, Tensor], run_block: RunBlock = run_at_once
     ) -> Iterator[Tensor]:
         """Yield the attention probabilities of each layer, without dropout.
 
@@ -167,17 +180,19 @@ class Backbone(keras_nlp.models.Backbone):
 
         Args:
             inputs: the backbone's input dict, each (batch, seq) int32.
-            run_block: what computes a layer, as `call_block` does, which it is for None.
+            run_block: what runs the function that computes a layer.
 
         Yields:
             (batch, heads, query, key) float32; rows sum to 1.
         """
-        inputs, run_block = _as_tensors(inputs), run_block or call_block
-        state = self.embed(inputs)
-        for layer in self.transformer_layers:
-            state, scores = run_block(layer, state, inputs[PADDING_MASK])
+        inputs = _as_tensors(inputs)
+        state, padding_mask = self.embed(inputs), inputs[PADDING_MASK]
+        *earlier, last = self.transformer_layers
+        for layer in earlier:
+            state, scores = run_block(call_block, layer, state, padding_mask)
             yield scores
             del scores
+        yield run_block(attention_of_block, last, state, padding_mask)
 
     def get_config(self) -> dict[str, Any]:
         """Return the config's fields beside name, dtype and trainable."""

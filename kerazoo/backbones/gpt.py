@@ -14,7 +14,7 @@ from kerazoo.axes import (
     TOKEN_IDS,
     Tensor,
 )
-from kerazoo.backbones.base import Backbone, BlockFunction
+from kerazoo.backbones.base import Backbone, RunBlock, run_at_once
 from kerazoo.backbones.config_checks import BLOCK_FIELDS, check_transformer_config
 from kerazoo.layers.embeddings import TransformerEmbeddings
 from kerazoo.layers.key_value_cache import CacheWriter, KeyValueCache, write_slice
@@ -164,7 +164,7 @@ class GPTBackbone(Backbone):
         return {SEQUENCE_OUTPUT: hidden_states, POOLED_OUTPUT: pooled}
 
     def hidden_states(
-        self, inputs: dict[str, Tensor], run_block: BlockFunction | None = None
+        self, inputs: dict[str, Tensor], run_block: RunBlock = run_at_once
     ) -> list[Tensor]:
         """Return the states after the embeddings and after each layer, without dropout.
 
@@ -173,7 +173,7 @@ class GPTBackbone(Backbone):
 
         Args:
             inputs: the backbone's input dict, each (batch, seq) int32.
-            run_block: what computes a layer; see `Backbone.hidden_states`.
+            run_block: what runs the function that computes a layer.
 
         Returns:
             `num_layers + 1` tensors, (batch, seq, hidden); the embedding output is state 0.

@@ -134,16 +134,26 @@ class SelfAttention(keras.layers.Layer):
             training: bool, apply dropout.
         """
         batch, _, length, _ = ops.shape(query)
+        probabilities = self.probabilities(query, key, visible)
+        weights = self.dropout_layer(ops.cast(probabilities, value.dtype), training=training)
+        joined = ops.transpose(ops.matmul(weights, value), (0, 2, 1, 3))
+        output = self.attention_output(ops.reshape(joined, (-1, self.hidden_dim)))
+        return ops.reshape(output, (batch, length, self.hidden_dim)), probabilities
+
+    def probabilities(self, query: Tensor, key: Tensor, visible: Tensor | None = None) -> Tensor:
+        """Return what each query gives each key, (batch, heads, query, key) float32.
+
+        Args:
+            query: (batch, heads, query, head) float, from `project`.
+            key: (batch, heads, key, head) float, likewise.
+            visible: bool, broadcast to (batch, heads, query, key); None if all is seen.
+        """
         scores = ops.cast(ops.matmul(query, ops.transpose(key, (0, 1, 3, 2))), "float32")
         if visible is not None:
             scores = ops.where(visible, scores, _MASKED_SCORE)
         # Keras warns of a softmax over one position, which is right here: a text of one token.
         only_one = scores.shape[-1] == 1
-        probabilities = ops.ones_like(scores) if only_one else ops.softmax(scores, axis=-1)
-        weights = self.dropout_layer(ops.cast(probabilities, value.dtype), training=training)
-        joined = ops.transpose(ops.matmul(weights, value), (0, 2, 1, 3))
-        output = self.attention_output(ops.reshape(joined, (-1, self.hidden_dim)))
-        return ops.reshape(output, (batch, length, self.hidden_dim)), probabilities
+        return ops.ones_like(scores) if only_one else ops.softmax(scores, axis=-1)
 
     def visible(self, length: int | Tensor, padding_mask: Tensor | None = None) -> Tensor | None:
         """Return what may be seen, bool, broadcast to (batch, heads, query, key); None if all is.
