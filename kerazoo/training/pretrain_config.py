@@ -29,8 +29,10 @@ class PretrainConfig(Settings):
         warmup: float, how long the rate rises: a share of all steps if below 1, else steps.
         clip_norm: float, the longest gradient over all weights together; 0 is no limit.
         precision: "float32" or "mixed_bfloat16".
-        masking: "token", "whole_word" or "ngram": where masks are.
-        mask_selection_rate: float, share of a row's tokens that are chosen.
+        masking: "token", "whole_word" or "ngram": where masks are; None is "token". Shards with
+            static masks have theirs.
+        mask_selection_rate: float, share of a row's tokens that are chosen; None is 0.15. Shards
+            with static masks have theirs.
         mask_selection_length: int, the most masks of a row; None is the rate of a full row.
         mask_token_rate: float, share of the chosen tokens that become [MASK].
         random_token_rate: float, share that become a random token; the rest stays.
@@ -70,8 +72,8 @@ class PretrainConfig(Settings):
     warmup: float = 0.1
     clip_norm: float = 1.0
     precision: str = "float32"
-    masking: str = "token"
-    mask_selection_rate: float = 0.15
+    masking: str | None = None
+    mask_selection_rate: float | None = None
     mask_selection_length: int | None = None
     mask_token_rate: float = 0.8
     random_token_rate: float = 0.1
@@ -96,7 +98,8 @@ class PretrainConfig(Settings):
         self._check_numbers()
         check_one_of("precision", self.precision, PRECISIONS)
         check_one_of("on_non_finite", self.on_non_finite, ON_NON_FINITE)
-        check_one_of("masking", self.masking, MASKINGS)
+        if self.masking is not None:
+            check_one_of("masking", self.masking, MASKINGS)
         check_one_of("ngram_unit", self.ngram_unit, NGRAM_UNITS)
         if self.objective is not None:
             check_one_of("objective", self.objective, OBJECTIVES)
@@ -147,5 +150,6 @@ class PretrainConfig(Settings):
         not_negative = ("mask_token_rate", "random_token_rate", "checkpoint_every", "seed")
         for name in ("weight_decay", "warmup", "clip_norm", *not_negative):
             self.check_not_negative(name)
-        for name in ("validation_fraction", "mask_selection_rate"):
-            check_rate(name, getattr(self, name))
+        check_rate("validation_fraction", self.validation_fraction)
+        if self.mask_selection_rate is not None:
+            check_rate("mask_selection_rate", self.mask_selection_rate)

@@ -6,6 +6,7 @@ from kerazoo.backbones.registry import backbone_class
 from kerazoo.backbones.sizes import SIZES
 from kerazoo.checks import check_one_of
 from kerazoo.data.objectives import BERT, BERT_MLM, GPT
+from kerazoo.data.prepare_settings import STATIC_MASK_SETTINGS
 from kerazoo.tasks.registry import task_class
 from kerazoo.training.pretrain_config import PretrainConfig
 
@@ -86,12 +87,11 @@ def _preprocessor(
     preprocessor_class = task_class(TASK_NAMES[objective]).preprocessor_cls
     if objective == GPT:
         return preprocessor_class(tokenizer, sequence_length=sequence_length)
+    chosen = {name: getattr(config, name) for name in STATIC_MASK_SETTINGS}
     return preprocessor_class(
         tokenizer,
         sequence_length=sequence_length,
-        masking=config.masking,
-        mask_selection_rate=config.mask_selection_rate,
-        mask_selection_length=config.mask_selection_length,
+        **{name: value for name, value in chosen.items() if value is not None},
         mask_token_rate=config.mask_token_rate,
         random_token_rate=config.random_token_rate,
         ngram_unit=config.ngram_unit,

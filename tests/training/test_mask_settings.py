@@ -23,7 +23,9 @@ def test_static_masks_are_recorded_as_they_are():
     "setting",
     [
         {"masking": "ngram"},
+        {"masking": "token"},
         {"mask_selection_rate": 0.3},
+        {"mask_selection_rate": 0.15},
         {"mask_selection_length": 9},
         {"mask_token_rate": 0.7},
         {"random_token_rate": 0.05},
