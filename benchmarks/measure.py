@@ -112,6 +112,12 @@ class Sides(ExitStack):
         return side
 
 
+def megabytes(name: str) -> float:
+    """Return the memory of this process: "VmRSS" now, "VmHWM" the largest so far."""
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:")) / 1024
+
+
 def run(main: Callable[[], None], make_side: Callable[..., Callable[..., Any]]) -> None:
     """Be the benchmark or, in a child process, one of its sides.
 

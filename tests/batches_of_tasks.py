@@ -147,12 +147,22 @@ def gradients_of(task):
     return [ops.convert_to_numpy(slot) for slot in task.optimizer.momentums]
 
 
-def fit(loss, rows, batch_size=None, strategy=None, micro_batches=1, optimizer=None, epochs=1):
+def fit(
+    loss,
+    rows,
+    batch_size=None,
+    strategy=None,
+    micro_batches=1,
+    optimizer=None,
+    epochs=1,
+    rematerialize=False,
+):
     """Train a fresh task, and return it and its history, a dict of lists."""
     with nullcontext() if strategy is None else strategy.scope():
         task, x, y, weights = ready(loss, rows)
         task.compile(optimizer or keras.optimizers.SGD(1.0, momentum=0.9))
     task.accumulate(micro_batches)
+    task.backbone.rematerialize = rematerialize
     arguments = {"batch_size": batch_size or rows, "epochs": epochs, "verbose": 0}
     history = task.fit(x, y, sample_weight=weights, shuffle=False, **arguments).history
     return task, history

@@ -77,6 +77,16 @@ class Backbone(keras_nlp.models.Backbone):
     load_report: LoadReport | None = None
     reads_packed_rows: bool = False
 
+    @property
+    def rematerialize(self) -> bool:
+        """Whether training computes the inside of blocks twice, to keep less in memory."""
+        return any(layer.rematerialize for layer in self.transformer_layers)
+
+    @rematerialize.setter
+    def rematerialize(self, value: bool) -> None:
+        for layer in self.transformer_layers:
+            layer.rematerialize = value
+
     def embed(
         self,
         inputs: dict[str, Tensor],

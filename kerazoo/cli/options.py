@@ -45,6 +45,7 @@ CHECKPOINT_SETTINGS: OptionTable = {
 BATCH_SETTINGS: OptionTable = {
     "batch_size": (int, "Rows of one step, on all devices together."),
     "accumulate": (int, "Parts of a batch that are computed one after the other."),
+    "rematerialize": (bool, "Compute blocks twice, which takes less memory."),
     "bucket_width": (
         int,
         "Batches of similar length, padded to a multiple of this. [default: all lengths mixed]",

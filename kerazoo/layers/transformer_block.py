@@ -8,6 +8,7 @@ from kerazoo.axes import Initializer, Tensor
 from kerazoo.checks import check_rate
 from kerazoo.layers.attention import SelfAttention
 from kerazoo.layers.feed_forward import FeedForward
+from kerazoo.layers.rematerialized import rematerialized
 
 
 @keras.saving.register_keras_serializable(package="kerazoo")
@@ -18,6 +19,10 @@ class TransformerBlock(keras.layers.Layer):
     (https://arxiv.org/abs/1706.03762), BERT (https://arxiv.org/abs/1810.04805) and GPT-1.
     "Pre-norm" is y = x + attention(LN(x)), then y + feed_forward(LN(y)), as in GPT-2 (Radford et
     al. 2019, section 2.3), whose backbone normalises once more after the last block.
+
+    Attributes:
+        rematerialize: bool, in training keep nothing for the gradient but the block's input, and
+            compute the rest again. Not a part of the config.
 
     Args:
         num_heads: int, attention heads.
@@ -42,6 +47,8 @@ class TransformerBlock(keras.layers.Layer):
         (batch, seq, hidden) float; with `return_attention_scores` also the probabilities,
         (batch, heads, query, key) float32.
     """
+
+    rematerialize: bool = False
 
     def __init__(
         self,
@@ -119,6 +126,24 @@ class TransformerBlock(keras.layers.Layer):
         visible: Tensor | None = None,
     ) -> Tensor:
         """Apply the block; see the class."""
+        if self.rematerialize and training and not return_attention_scores:
+            return rematerialized(
+                self,
+                lambda states: self._transform(states, padding_mask, True, visible)[0],
+                hidden_states,
+                [self.attention.dropout_layer, self.dropout_layer, self.dropout_layer],
+            )
+        states, probabilities = self._transform(hidden_states, padding_mask, training, visible)
+        return (states, probabilities) if return_attention_scores else states
+
+    def _transform(
+        self,
+        hidden_states: Tensor,
+        padding_mask: Tensor | None,
+        training: bool | None,
+        visible: Tensor | None,
+    ) -> tuple[Tensor, Tensor]:
+        """Return the states and the attention probabilities."""
         attended, probabilities = self.attention(
             self.attention_input(hidden_states),
             padding_mask=padding_mask,
@@ -126,8 +151,7 @@ class TransformerBlock(keras.layers.Layer):
             return_attention_scores=True,
             visible=visible,
         )
-        hidden_states = self.after_attention(hidden_states, attended, training=training)
-        return (hidden_states, probabilities) if return_attention_scores else hidden_states
+        return self.after_attention(hidden_states, attended, training=training), probabilities
 
     def attention_input(self, hidden_states: Tensor) -> Tensor:
         """Return what the attention reads, (batch, seq, hidden)."""

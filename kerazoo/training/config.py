@@ -43,6 +43,8 @@ class FinetuneConfig(Settings):
         batch_size: int, rows of one step, on all devices together.
         accumulate: int, parts of a batch that are computed one after the other, each in the memory
             of one; the step is that of the whole batch.
+        rematerialize: bool, compute the inside of the backbone's blocks twice, to keep less in
+            memory.
         learning_rate: float, the highest rate of the schedule; None is 5e-5 where the whole model
             trains (Devlin et al. 2018, appendix A.3), 5e-4 with LoRA, 1e-3 where only the head
             trains.
@@ -96,6 +98,7 @@ class FinetuneConfig(Settings):
     epochs: int = 3
     batch_size: int = 32
     accumulate: int = 1
+    rematerialize: bool = False
     learning_rate: float | None = None
     sequence_length: int | None = None
     bucket_width: int | None = None

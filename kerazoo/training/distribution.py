@@ -67,9 +67,10 @@ class Distribution:
 
         Args:
             task: a task, not compiled yet.
-            config: the settings, of which `accumulate` and `batch_size` are read.
+            config: the settings, of which `accumulate`, `rematerialize` and `batch_size` are read.
         """
         task.accumulate(config.accumulate)
+        task.backbone.rematerialize = config.rematerialize
         if self.needs_static_shapes:
             task.static_rows, task.preprocessor.pad_to_multiple_of = config.batch_size, None
 

@@ -21,6 +21,8 @@ class PretrainConfig(Settings):
         batch_size: int, rows of one step, on all devices together.
         accumulate: int, parts of a batch that are computed one after the other, each in the memory
             of one; the step is that of the whole batch.
+        rematerialize: bool, compute the inside of the backbone's blocks twice, to keep less in
+            memory.
         bucket_width: int, make batches of rows of similar length, and pad them to a multiple of so
             many tokens; a compiling backend compiles each multiple once. None mixes all lengths.
         learning_rate: float, the highest rate of the schedule (Devlin et al. 2018, appendix A.2).
@@ -66,6 +68,7 @@ class PretrainConfig(Settings):
     epochs: float | None = None
     batch_size: int = 64
     accumulate: int = 1
+    rematerialize: bool = False
     bucket_width: int | None = None
     learning_rate: float = 1e-4
     weight_decay: float = 0.01

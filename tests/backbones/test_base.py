@@ -3,6 +3,13 @@ import json
 import keras
 import numpy as np
 import pytest
+from batches_of_tasks import (
+    check_same_history,
+    check_same_weights,
+    fit,
+    next_tokens,
+    pretraining,
+)
 from keras import ops
 
 from kerazoo.backbones.base import quantized_dtype
@@ -53,6 +60,17 @@ def test_attention_scores_of_chosen_layers(tiny_backbone, inputs):
     assert tiny_backbone.attention_scores(inputs, layers=[]) == []
     with pytest.raises(ValueError, match=r"layers 0 to 1. Received: layers=\[2\]"):
         tiny_backbone.attention_scores(inputs, layers=[2])
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+@pytest.mark.parametrize("loss", [pretraining, next_tokens], ids=lambda loss: loss.__name__)
+def test_blocks_computed_twice_train_alike(loss):
+    kept, history = fit(loss, 5, 3)
+    twice, of_twice = fit(loss, 5, 3, rematerialize=True)
+    assert twice.backbone.rematerialize and not kept.backbone.rematerialize
+    check_same_weights(twice, kept, loss)
+    check_same_history(of_twice, history)
 
 
 def test_preset_round_trip(tiny_backbone, inputs, tmp_path):

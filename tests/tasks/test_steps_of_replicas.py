@@ -32,7 +32,8 @@ def test_two_replicas_give_the_gradient_of_one_device(loss, rows, mirrored_strat
 def test_compiled_replicas_reach_the_weights_of_one_device(loss, turns, mirrored_strategy):
     # 9 rows in batches of 4: the last has one, which leaves a replica empty.
     alone, history = fit(loss, 9, 4)
-    together, of_both = fit(loss, 9, 4, mirrored_strategy, turns)
+    twice = turns == 2  # computing blocks twice changes nothing either
+    together, of_both = fit(loss, 9, 4, mirrored_strategy, turns, rematerialize=twice)
     check_same_weights(together, alone, loss)
     check_same_history(of_both, history)
 
