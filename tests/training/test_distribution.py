@@ -94,3 +94,12 @@ def test_model_parallel_is_of_one_machine(monkeypatch):
     monkeypatch.setattr(distribution, "_jax_process", lambda: (0, 3))
     with pytest.raises(ValueError, match="with 3 processes"):
         from_name("model_parallel")
+
+
+def test_a_task_computes_as_the_settings_say(make_tiny_text_classifier):
+    from kerazoo.training.config import FinetuneConfig
+
+    task = make_tiny_text_classifier(compile=False)
+    from_name("none").prepare(task, FinetuneConfig(batch_size=6, accumulate=3, rematerialize=True))
+    assert (task.micro_batches, task.backbone.rematerialize) == (3, True)
+    assert [layer.rematerialize for layer in task.backbone.transformer_layers] == [True, True]
