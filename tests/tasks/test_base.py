@@ -104,11 +104,12 @@ def test_the_same_seed_gives_the_same_weights(make_tiny_text_classifier):
     def train(seed):
         task = make_tiny_text_classifier()
         keras.utils.set_random_seed(seed)
-        task.fit(TEXTS, NAMES, epochs=2, batch_size=2, verbose=0)
+        task.fit(TEXTS[:4], NAMES[:4], epochs=2, batch_size=2, verbose=0)
         return ops.convert_to_numpy(task.classifier.kernel)
 
-    np.testing.assert_array_equal(train(5), train(5))
-    assert np.abs(train(5) - train(6)).max() > 0
+    kernel = train(5)
+    np.testing.assert_array_equal(train(5), kernel)
+    assert np.abs(train(6) - kernel).max() > 0
 
 
 @pytest.mark.slow

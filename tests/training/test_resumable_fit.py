@@ -110,4 +110,4 @@ def test_killed_three_times(tmp_path):
 @exact
 @pytest.mark.slow
 def test_killed_twenty_times(tmp_path):
-    assert kill(20, tmp_path)["killed while writing"] > 0
+    assert kill(20, tmp_path, "--steps", "12")["killed while writing"] > 0
