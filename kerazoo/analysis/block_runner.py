@@ -40,15 +40,22 @@ class BlockRunner:
         calls = self._calls[function, id(layer)]
         if keras.config.backend() == "torch" or calls <= _CALLS_BEFORE_TRACING:
             return function(layer, *tensors)
-        kind, is_frequent = (function, _structure(layer)), False
-        if keras.config.backend() == "tensorflow":
-            shapes = tuple(tuple(tensor.shape) for tensor in tensors)
-            self._calls[kind, id(layer), shapes] += 1
-            is_frequent = self._calls[kind, id(layer), shapes] > _CALLS_BEFORE_COMPILING
-        if (kind, is_frequent) not in self._compiled:
-            self._compiled[kind, is_frequent] = _compiled(function, layer, is_frequent)
+        kind = (function, _structure(layer))
+        shapes = self._frequent_shapes(kind, layer, tensors)
+        if (kind, shapes) not in self._compiled:
+            self._compiled[kind, shapes] = _compiled(function, layer, tensors, bool(shapes))
         weights = [keras.ops.convert_to_tensor(variable.value) for variable in layer.variables]
-        return self._compiled[kind, is_frequent](weights, *tensors)
+        return self._compiled[kind, shapes](weights, *tensors)
+
+    def _frequent_shapes(
+        self, kind: Any, layer: keras.layers.Layer, tensors: tuple[Tensor, ...]
+    ) -> tuple[tuple[int, ...], ...]:
+        """Return the shapes if XLA on TensorFlow should compile them; else none."""
+        if keras.config.backend() != "tensorflow":
+            return ()
+        shapes = tuple(tuple(tensor.shape) for tensor in tensors)
+        self._calls[kind, id(layer), shapes] += 1
+        return shapes if self._calls[kind, id(layer), shapes] > _CALLS_BEFORE_COMPILING else ()
 
 
 def _structure(layer: keras.layers.Layer) -> str:
@@ -59,8 +66,13 @@ def _structure(layer: keras.layers.Layer) -> str:
 
 
 def _compiled(
-    function: Callable[..., Any], layer: keras.layers.Layer, is_frequent: bool
+    function: Callable[..., Any],
+    layer: keras.layers.Layer,
+    tensors: tuple[Tensor, ...],
+    one_shape: bool,
 ) -> Callable[..., Any]:
+    """Return the function of weights and tensors; on TensorFlow for one shape or for all."""
+
     def with_weights(weights: list[Tensor], *tensors: Tensor) -> Any:
         with keras.StatelessScope(state_mapping=zip(layer.variables, weights, strict=True)):
             return function(layer, *tensors)
@@ -71,7 +83,12 @@ def _compiled(
         return jax.jit(with_weights)
     import tensorflow as tf
 
+    def any_rows(tensor: Any) -> tf.TensorSpec:
+        return tf.TensorSpec([None, None, *tensor.shape[2:]], tensor.dtype)
+
+    weights = [tf.TensorSpec(variable.shape, variable.dtype) for variable in layer.variables]
+    signature = None if one_shape else [weights, *map(any_rows, tensors)]
     compiled: Any = tf.function(
-        with_weights, autograph=False, jit_compile=is_frequent, reduce_retracing=not is_frequent
+        with_weights, input_signature=signature, autograph=False, jit_compile=one_shape
     )
     return compiled

@@ -1,7 +1,8 @@
 """Texts as the rows that a backbone reads, with the characters that each position stands for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -71,8 +72,13 @@ def text_rows(texts: Any) -> list[tuple[str, ...]]:
 
     Raises:
         ValueError: if there is none, one is empty, or the parts of pairs are not of one length.
-        TypeError: if one is no string.
+        TypeError: if one is no string, or there are no texts at all.
     """
+    if isinstance(texts, (bytes, PurePath)) or not isinstance(texts, Iterable):
+        raise TypeError(
+            "Texts are a string, a list, a pair of lists, or a dict of them. "
+            f"Received: texts={texts!r}"
+        )
     if isinstance(texts, Mapping):
         if not {TEXT} <= set(texts) <= {TEXT, TEXT_PAIR}:
             raise ValueError(

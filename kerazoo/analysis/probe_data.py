@@ -76,6 +76,7 @@ class ProbeData:
         Raises:
             FileNotFoundError: if there is no such file.
             ValueError: if a row is not what it must be; the message names the file and the line.
+            TypeError: if there are neither files nor rows.
         """
         check_one_of("level", level, LEVELS)
         if isinstance(dataset, cls):
@@ -84,12 +85,25 @@ class ProbeData:
             path = str(dataset)
             found = list(islice(_read(path, level), max_rows))
             return cls(level, [row for row, _ in found], [y for _, y in found], source_name(path))
-        x, y = dataset
+        x, y = _labelled(dataset)
         if level == TOKEN:
             rows, labels = [tuple(words) for words in x], [tuple(map(str, tags)) for tags in y]
         else:
             rows, labels = text_rows(x), [(str(label),) for label in y]
         return cls(level, rows[:max_rows], labels[:max_rows])
+
+
+def _labelled(dataset: Any) -> tuple[Any, Any]:
+    """Return `(x, y)`, if that is what was given and every label is there."""
+    if not isinstance(dataset, (tuple, list)) or len(dataset) != 2:
+        raise TypeError(
+            "Labelled data are a file, or a pair (x, y). "
+            f"Received: dataset of type {type(dataset).__name__}"
+        )
+    for number, labels in enumerate(dataset[1]):
+        if labels is None or (isinstance(labels, (list, tuple)) and None in labels):
+            raise ValueError(f"Row {number} lacks a label. Received: {labels!r}")
+    return dataset[0], dataset[1]
 
 
 def check_labels(name: str, labels: Sequence[str], why: str = "") -> None:

@@ -141,7 +141,8 @@ def read_checkpoint(
         try:
             checkpoint = _read(file)
         except (OSError, ValueError) as error:
-            say(f"{error}. It is passed over, for the one before it.")
+            if file != files[0]:
+                say(f"{error}. It is passed over, for the one before it.")
         else:
             return checkpoint
     if files:

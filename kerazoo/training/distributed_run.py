@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from kerazoo.training.distribution import Distribution, from_name
+from kerazoo.training.distribution import Distribution, from_name, processes_of
 from kerazoo.training.dry_run import dry_run_of
 from kerazoo.training.progress import SILENT, Progress
 from kerazoo.training.settings import NO_STRATEGY
@@ -44,13 +44,13 @@ def distributed_run(
         Exception: see `from_name` and `UnfinishedRun`.
         ValueError: if several processes are to go on with a run.
     """
-    devices = dry_run_of(strategy) if dry else from_name(strategy)
-    if devices.processes > 1 and resume:
+    if resume and not dry and (processes := processes_of(strategy)) > 1:
         raise ValueError(
             "Several processes cannot go on with a run, as each would have to have the same "
             "checkpoint; begin anew with --preset, or go on with one process. "
-            f"Received: resume=True with {devices.description}"
+            f"Received: resume=True with strategy={strategy!r}, {processes} processes"
         )
+    devices = dry_run_of(strategy) if dry else from_name(strategy)
     progress = progress if devices.is_chief else SILENT
     if devices.name != NO_STRATEGY:
         progress.say(f"Training on {devices.description}.")

@@ -30,7 +30,7 @@ _BACKEND_OF = {
     DATA_PARALLEL: "jax",
     MODEL_PARALLEL: "jax",
 }
-_ON_OTHER = {"tensorflow": DATA_PARALLEL, "jax": MIRRORED}
+_FIRST_OF = {"tensorflow": MIRRORED, "jax": DATA_PARALLEL}
 _JAX_PROCESSES = "KERAS_DISTRIBUTION_NUM_PROCESSES"
 
 
@@ -67,8 +67,17 @@ class Distribution:
 
         Args:
             task: a task, not compiled yet.
-            config: the settings, of which `accumulate`, `rematerialize` and `batch_size` are read.
+            config: the settings, of which `accumulate`, `rematerialize`, `batch_size` and
+                `bucket_width` are read.
+
+        Raises:
+            ValueError: if the devices cannot compute what the settings ask for.
         """
+        if self.needs_static_shapes and config.bucket_width is not None:
+            raise ValueError(
+                "A TPU computes rows of one width; leave `bucket_width` (--bucket-width) out. "
+                f"Received: bucket_width={config.bucket_width} with {self.name}"
+            )
         task.accumulate(config.accumulate)
         task.backbone.rematerialize = config.rematerialize
         if self.needs_static_shapes:
@@ -105,8 +114,8 @@ def from_name(name: str) -> Distribution:
         return Distribution(NO_STRATEGY, "one device")
     backend = keras.config.backend()
     if _BACKEND_OF[name] != backend:
-        other = _ON_OTHER.get(backend)
-        instead = f"{NO_STRATEGY} or {other}" if other else NO_STRATEGY
+        own = _FIRST_OF.get(backend)
+        instead = f"{NO_STRATEGY} or {own}" if own else NO_STRATEGY
         raise ValueError(
             f"The strategy {name} is one of {_BACKEND_OF[name]}; with KERAS_BACKEND={backend} "
             f"choose {instead}, or set KERAS_BACKEND={_BACKEND_OF[name]}. "
@@ -127,7 +136,7 @@ def _offered() -> str:
     if backend == "jax":
         import jax
 
-        several = int(os.environ.get(_JAX_PROCESSES, "1")) > 1
+        several = _jax_processes() > 1
         several = several or (jax.default_backend() != "cpu" and jax.local_device_count() > 1)
         return DATA_PARALLEL if several else NO_STRATEGY
     return NO_STRATEGY
@@ -173,11 +182,7 @@ def _multi_worker() -> Distribution:
 
     workers = _workers_of_tf_config()
     if len(workers) < 2:
-        raise ValueError(
-            "Several hosts find each other by TF_CONFIG, which each gets: {'cluster': {'worker': "
-            "['host1:port', 'host2:port']}, 'task': {'type': 'worker', 'index': 0}}. "
-            f"Received: TF_CONFIG={os.environ.get('TF_CONFIG')!r}"
-        )
+        raise _tf_config_error()
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
     number = int(strategy.cluster_resolver.task_id)
     words = f"MultiWorkerMirroredStrategy, host {number + 1} of {len(workers)}"
@@ -185,11 +190,45 @@ def _multi_worker() -> Distribution:
 
 
 def _workers_of_tf_config() -> list[str]:
+    """Return the hosts that TF_CONFIG names; none if it is not set.
+
+    Raises:
+        ValueError: if it cannot be read, or this host is none of them: each would train alone.
+    """
     try:
         config = json.loads(os.environ.get("TF_CONFIG") or "{}")
-        return list(config.get("cluster", {}).get("worker", []))
-    except (ValueError, AttributeError, TypeError):
-        return []
+        workers = list(config.get("cluster", {}).get("worker", []))
+        number = int(config.get("task", {}).get("index", 0))
+    except (ValueError, AttributeError, TypeError) as error:
+        raise _tf_config_error() from error
+    if workers and not 0 <= number < len(workers):
+        raise _tf_config_error()
+    return workers
+
+
+def _tf_config_error() -> ValueError:
+    return ValueError(
+        "Several hosts find each other by TF_CONFIG, which each gets: {'cluster': {'worker': "
+        "['host1:port', 'host2:port']}, 'task': {'type': 'worker', 'index': 0}}. "
+        f"Received: TF_CONFIG={os.environ.get('TF_CONFIG')!r}"
+    )
+
+
+def processes_of(name: str) -> int:
+    """Return how many processes would train together, without waiting for them.
+
+    Args:
+        name: as for `from_name`.
+
+    Raises:
+        ValueError: if what names them cannot be read.
+    """
+    backend = keras.config.backend()
+    if backend == "tensorflow" and name in (AUTO, MULTI_WORKER):
+        return max(1, len(_workers_of_tf_config()))
+    if backend == "jax" and name in (AUTO, DATA_PARALLEL, MODEL_PARALLEL):
+        return _jax_processes()
+    return 1
 
 
 @functools.cache
@@ -222,11 +261,21 @@ def _model_parallel() -> Distribution:
     return Distribution(MODEL_PARALLEL, words, ModelLayout.of(devices))
 
 
+def _jax_processes() -> int:
+    value = os.environ.get(_JAX_PROCESSES) or "1"
+    if not value.isdecimal():
+        raise ValueError(
+            f"{_JAX_PROCESSES} is the number of processes that train together. "
+            f"Received: {_JAX_PROCESSES}={value!r}"
+        )
+    return int(value)
+
+
 def _jax_process() -> tuple[int, int]:
     """Return the number of this process and how many there are; connect them if there are more."""
     import jax
 
-    if int(os.environ.get(_JAX_PROCESSES, "1")) > 1 and not jax.distributed.is_initialized():
+    if _jax_processes() > 1 and not jax.distributed.is_initialized():
         keras.distribution.initialize()
     return jax.process_index(), jax.process_count()
 

@@ -8,23 +8,28 @@ import keras
 
 from kerazoo.training.distribution import Distribution
 from kerazoo.training.progress import SILENT, Progress
-from kerazoo.training.settings import NO_STRATEGY, TPU
+from kerazoo.training.settings import AUTO, NO_STRATEGY, TPU
 
 
 def dry_run_of(name: str) -> Distribution:
     """Return this machine in the place of the devices that a name stands for.
 
     Args:
-        name: "tpu", whose step has one shape and is compiled with XLA; or "none".
+        name: "tpu", or "auto", whose step has one shape and is compiled with XLA; or "none".
 
     Raises:
         ValueError: for another name or backend.
     """
-    if name not in (TPU, NO_STRATEGY) or keras.config.backend() != "tensorflow":
+    name = TPU if name == AUTO else name
+    if keras.config.backend() != "tensorflow":
         raise ValueError(
-            f"A dry run compiles the step of a TPU with TensorFlow; choose {TPU}, or {NO_STRATEGY} "
-            "for steps of any shape. "
-            f"Received: strategy={name!r} with KERAS_BACKEND={keras.config.backend()}"
+            "A dry run compiles the step of a TPU with TensorFlow; set KERAS_BACKEND=tensorflow. "
+            f"Received: KERAS_BACKEND={keras.config.backend()}"
+        )
+    if name not in (TPU, NO_STRATEGY):
+        raise ValueError(
+            f"A dry run compiles the step of a TPU; choose {TPU}, or {NO_STRATEGY} for steps of "
+            f"any shape. Received: strategy={name!r}"
         )
     return Distribution(name, "a dry run on this machine")
 

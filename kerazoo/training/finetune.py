@@ -14,6 +14,7 @@ from kerazoo.training.forms.registry import form_of
 from kerazoo.training.progress import SILENT, Progress
 from kerazoo.training.run_folder import (
     TrainingResult,
+    defaults_of,
     read_result,
     run_description,
     write_run,
@@ -82,7 +83,8 @@ def finetune(
         arguments = form.task_arguments(read[0], config)
         began = time.perf_counter()
         described = {"task": task_name, "preset": preset, "train": train, "validation": validation}
-        run.begin(run_description(described, [table.fingerprint for table in read], config))
+        fingerprints = [table.fingerprint for table in read]
+        run.begin(run_description(described, fingerprints, config), defaults_of(config))
         if run.is_complete:
             progress.say("The run is complete already.")
             return read_result(run.output)

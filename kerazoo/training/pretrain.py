@@ -21,6 +21,7 @@ from kerazoo.training.pretrain_task import family_of_size, load_task, new_task
 from kerazoo.training.progress import SILENT, Progress
 from kerazoo.training.run_folder import (
     TrainingResult,
+    defaults_of,
     read_result,
     run_description,
     write_run,
@@ -99,7 +100,7 @@ def pretrain(
         rows, measured = _open_rows(source, own, tokenizer, settings, config, progress)
         described = {"preset": preset, "size": size, "data": list(source.paths)}
         described["validation"] = validation
-        run.begin(run_description(described, rows.fingerprint, config))
+        run.begin(run_description(described, rows.fingerprint, config), defaults_of(config))
         if run.is_complete:
             progress.say("The run is complete already.")
             return read_result(run.output)

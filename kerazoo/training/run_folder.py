@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from kerazoo.conversion.json_file import read_json_object
+from kerazoo.conversion.preset_weights import check_preset_weights
 from kerazoo.training.plain_json import plain_json
 from kerazoo.training.settings import Settings
 
@@ -12,6 +13,8 @@ METRICS_FILE = "metrics.json"
 CONFIG_FILE = "training_config.json"
 HISTORY_FILE = "history.jsonl"
 RUN_FILE = "run.json"
+ROWS = "rows"
+"""What fingerprints of the rows are called in a run's description."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,15 +42,23 @@ def run_description(described: dict[str, Any], rows: Any, config: Settings) -> d
     import keras
 
     backend = keras.config.backend()
-    return {**described, "backend": backend, "rows": rows, **dataclasses.asdict(config)}
+    return {**described, "backend": backend, ROWS: rows, **dataclasses.asdict(config)}
+
+
+def defaults_of(config: Settings) -> dict[str, Any]:
+    """Return the defaults of settings; see `UnfinishedRun.begin`."""
+    fields = dataclasses.fields(config)
+    return {f.name: f.default for f in fields if f.default is not dataclasses.MISSING}
 
 
 def read_result(folder: Path) -> TrainingResult:
     """Return what a complete run gave.
 
     Raises:
-        ValueError: if metrics.json is damaged.
+        FileNotFoundError: if its weights are gone.
+        ValueError: if they, or metrics.json, are damaged.
     """
+    check_preset_weights(folder)
     return TrainingResult(folder, read_json_object(folder / METRICS_FILE))
 
 

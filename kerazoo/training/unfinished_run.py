@@ -3,16 +3,17 @@
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.locked_output import locked_output
 from kerazoo.conversion.new_folder import check_is_free
 from kerazoo.training.checkpoint_folder import checkpoint_files, remove_unfinished
-from kerazoo.training.run_folder import HISTORY_FILE, RUN_FILE
+from kerazoo.training.run_folder import HISTORY_FILE, ROWS, RUN_FILE
 
 UNFINISHED_FOLDER = ".unfinished"
 MAY_CHANGE = ("checkpoint_every", "keep_checkpoints", "on_non_finite")
@@ -32,6 +33,7 @@ class UnfinishedRun:
         is_resumed: bool, whether there was an unfinished run.
         is_complete: bool, whether the run in the folder was complete: there is nothing to do.
         description: what the run was begun with.
+        defaults: what settings are of which an earlier version of kerazoo did not know.
 
     Raises:
         FileExistsError: if the folder holds something else.
@@ -42,11 +44,15 @@ class UnfinishedRun:
         self.output = Path(output)
         self.folder = self.output / UNFINISHED_FOLDER
         self.description: dict[str, Any] = {}
+        self.defaults: dict[str, Any] = {}
         self._is_begun = False
         self._run_file = self.folder / RUN_FILE
         self._complete_file = self.output / RUN_FILE
-        self.is_resumed = self._run_file.is_file()
-        self.is_complete = resume and not self.is_resumed and self._complete_file.is_file()
+        # Every checkpoint says what the run was begun with, too.
+        self.is_resumed = self._run_file.is_file() or bool(checkpoint_files(self.folder))
+        is_complete = self._complete_file.is_file() and not self._run_file.is_file()
+        self.is_complete = resume and is_complete
+        self.is_resumed = self.is_resumed and not is_complete
         if self.is_resumed and not resume:
             raise FileExistsError(
                 "The folder holds an unfinished run. Go on with it by --resume, remove the folder, "
@@ -81,22 +87,27 @@ class UnfinishedRun:
                     say("What was done is kept; the same command with --resume goes on with it.")
                 raise
 
-    def begin(self, description: dict[str, Any]) -> None:
+    def begin(
+        self, description: dict[str, Any], defaults: Mapping[str, Any] = MappingProxyType({})
+    ) -> None:
         """Create the folder, or check that the unfinished run is the same one.
 
         Args:
             description: all that decides what the run does; JSON.
+            defaults: what a setting is of which the run in the folder did not know, as an earlier
+                version of kerazoo began it.
 
         Raises:
             OSError: if the folder cannot be created.
-            ValueError: if the run in the folder has another setting; the message names it.
+            ValueError: if the run in the folder has other settings; the message names them.
         """
         self.description = json.loads(json.dumps(description))
+        self.defaults = json.loads(json.dumps(dict(defaults)))
         if self.is_complete:
             self._check(read_json_object(self._complete_file))
             shutil.rmtree(self.folder, ignore_errors=True)
         elif self.is_resumed:
-            self._check(read_json_object(self._run_file))
+            self._check_run_file()
             remove_unfinished(self.folder)
         else:
             self.make_folder()
@@ -126,9 +137,14 @@ class UnfinishedRun:
         """
         from kerazoo.training.checkpoint import read_checkpoint
 
-        checkpoint = read_checkpoint(self.folder, say)
+        try:
+            checkpoint = read_checkpoint(self.folder, say)
+        except ValueError:
+            self._is_begun = False  # nothing can be gone on with
+            raise
         if checkpoint is not None:
             self._check(checkpoint.position.run)
+            self.make_folder()  # its file may be lost
         return checkpoint
 
     def finish(self) -> None:
@@ -152,12 +168,34 @@ class UnfinishedRun:
             return False
         return [path.name for path in self.output.iterdir()] == [UNFINISHED_FOLDER]
 
+    def _check_run_file(self) -> None:
+        """Check what the run was begun with; if that is lost, checkpoints are checked alone."""
+        try:
+            begun = read_json_object(self._run_file)
+        except (FileNotFoundError, ValueError):
+            if not checkpoint_files(self.folder):
+                raise
+            self._run_file.unlink(missing_ok=True)
+        else:
+            self._check(begun)
+
     def _check(self, begun: dict[str, Any]) -> None:
         """Raise ValueError if what the run was begun with differs from what it is to be."""
-        for name, now in self.description.items():
-            if name not in MAY_CHANGE and begun.get(name) != now:
-                raise ValueError(
-                    "The run in the folder was begun with something else. Give the same "
-                    f"options (only {', '.join(MAY_CHANGE)} may be others), or choose another "
-                    f"output. Received: {name}={now!r} instead of {begun.get(name)!r}"
-                )
+        begun = {**self.defaults, **begun}
+        differences = [
+            _difference(name, now, begun.get(name))
+            for name, now in self.description.items()
+            if name not in MAY_CHANGE and begun.get(name) != now
+        ]
+        if differences:
+            raise ValueError(
+                "The run in the folder was begun with something else. Give the same "
+                f"options (only {', '.join(MAY_CHANGE)} may be others), or choose another "
+                f"output. Received: {', '.join(differences)}"
+            )
+
+
+def _difference(name: str, now: Any, begun: Any) -> str:
+    if name == ROWS:
+        return "other rows in the data than it was begun with"
+    return f"{name}={now!r} instead of {begun!r}"

@@ -41,7 +41,7 @@ def test_layers_of_one_kind_share_what_is_compiled_and_keep_their_weights(sharp_
             np.testing.assert_allclose(own, theirs, atol=1e-5)
     # On TensorFlow as graphs, and then for the shape that comes often.
     times = {"tensorflow": 2, "jax": 1, "torch": 0}[keras.config.backend()]
-    kinds = [function for function, _, _ in compilations]
+    kinds = [function for function, *_ in compilations]
     assert kinds == [call_block, attention_of_block] * times
 
 
@@ -78,3 +78,16 @@ def test_a_changed_weight_is_used(sharp_bert):
     changed, states_before, expected = as_arrays([changed, states_before, expected])
     np.testing.assert_allclose(changed, expected, atol=1e-5)
     np.testing.assert_allclose(changed - states_before, 0.25, atol=1e-5)
+
+
+@pytest.mark.tensorflow
+def test_many_shapes_are_not_traced_again_and_again(sharp_bert, caplog):
+    backbone, _ = sharp_bert
+    run_block = BlockRunner()
+    for length in (5, 7, 9, 11, 13):
+        for _ in range(9):
+            for _ in backbone.attention_by_layer(rows(2, length, 1), run_block):
+                pass
+    # A graph for all shapes, and a program for each.
+    assert len(run_block._compiled) == 2 * (1 + 5)
+    assert "retracing" not in caplog.text

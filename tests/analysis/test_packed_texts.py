@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,12 @@ def test_what_is_no_text_is_refused(texts, message):
 def test_a_number_is_no_text():
     with pytest.raises(TypeError, match="Text 1 is no string. Received: text=7"):
         text_rows(["a", 7])
+
+
+@pytest.mark.parametrize("texts", [None, 5, b"abc", Path("corpus.txt")])
+def test_what_is_no_texts_is_refused(texts):
+    with pytest.raises(TypeError, match="a string, a list, a pair.* Received: texts="):
+        text_rows(texts)
 
 
 def test_each_position_knows_its_characters(sharp_bert):

@@ -66,3 +66,15 @@ def test_rows_and_labels_belong_together():
         ProbeData.of((["a", "b"], ["x"]), "sequence")
     with pytest.raises(ValueError, match="row 1: .* 1 labels for 2"):
         ProbeData.of(([["a"], ["b", "c"]], [["x"], ["y"]]), "token")
+
+
+def test_a_label_that_is_missing_is_named():
+    with pytest.raises(ValueError, match="Row 1 lacks a label. Received: None"):
+        ProbeData.of((["good", "bad"], ["yes", None]), "sequence")
+    with pytest.raises(ValueError, match="Row 0 lacks a label"):
+        ProbeData.of(([["good", "film"]], [["JJ", None]]), "token")
+
+
+def test_what_is_no_data_is_refused():
+    with pytest.raises(TypeError, match="a file, or a pair .* type NoneType"):
+        ProbeData.of(None, "sequence")

@@ -2,9 +2,10 @@ import keras
 import pytest
 
 from kerazoo.training import distribution
-from kerazoo.training.distribution import from_name
+from kerazoo.training.distribution import from_name, processes_of
 
 BACKEND = keras.config.backend()
+TWO_HOSTS = '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 0}}'
 
 
 def test_none_is_one_device():
@@ -37,7 +38,8 @@ def test_an_unknown_name_is_refused():
 def test_a_strategy_of_another_backend_is_refused(name, backend):
     if backend == BACKEND:
         pytest.skip("It is of this backend.")
-    with pytest.raises(ValueError, match=f"{name} is one of {backend}; .*choose none.*Received"):
+    own = {"tensorflow": " or mirrored", "jax": " or data_parallel"}.get(BACKEND, "")
+    with pytest.raises(ValueError, match=f"{name} is one of {backend}; .*choose none{own}, or set"):
         from_name(name)
 
 
@@ -70,6 +72,37 @@ def test_several_hosts_need_tf_config(monkeypatch):
         monkeypatch.setenv("TF_CONFIG", config)
         with pytest.raises(ValueError, match="find each other by TF_CONFIG"):
             from_name("multi_worker")
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("config", ["{", "[]", TWO_HOSTS.replace("0", "2"), TWO_HOSTS + "}"])
+def test_auto_does_not_train_alone_where_tf_config_is_wrong(monkeypatch, config):
+    monkeypatch.setenv("TF_CONFIG", config)
+    with pytest.raises(ValueError, match="find each other by TF_CONFIG"):
+        from_name("auto")
+
+
+def test_processes_are_counted_without_waiting_for_them(monkeypatch):
+    monkeypatch.setenv("TF_CONFIG", TWO_HOSTS)
+    monkeypatch.setenv("KERAS_DISTRIBUTION_NUM_PROCESSES", "3")
+    counts = [processes_of(name) for name in ("auto", "multi_worker", "data_parallel", "none")]
+    expected = {"tensorflow": [2, 2, 1, 1], "jax": [3, 1, 3, 1], "torch": [1, 1, 1, 1]}
+    assert counts == expected[BACKEND]
+
+
+@pytest.mark.skipif(BACKEND != "jax", reason="of JAX")
+def test_a_number_of_processes_that_is_none_is_told(monkeypatch):
+    monkeypatch.setenv("KERAS_DISTRIBUTION_NUM_PROCESSES", "abc")
+    with pytest.raises(ValueError, match="NUM_PROCESSES is the number of processes.*'abc'"):
+        from_name("auto")
+
+
+def test_a_tpu_takes_no_buckets():
+    from kerazoo.training.config import FinetuneConfig
+
+    devices = distribution.Distribution("tpu", "a dry run")
+    with pytest.raises(ValueError, match="rows of one width; .*--bucket-width.* bucket_width=8"):
+        devices.prepare(None, FinetuneConfig(bucket_width=8))
 
 
 @pytest.mark.tensorflow

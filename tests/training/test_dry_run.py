@@ -5,13 +5,21 @@ from kerazoo.training.config import FinetuneConfig
 from kerazoo.training.dry_run import dry_run_of
 from kerazoo.training.finetune import finetune
 
+ON_TENSORFLOW = keras.config.backend() == "tensorflow"
 ROWS = "text\tlabel\n" + "the film was good\tgood\nit was dull , very dull\tbad\n" * 7
 
 
-@pytest.mark.parametrize("name", ["mirrored", "data_parallel", "auto"])
+@pytest.mark.parametrize("name", ["mirrored", "data_parallel"])
 def test_other_devices_are_tried_where_they_are(name):
-    with pytest.raises(ValueError, match=f"compiles the step of a TPU.*strategy='{name}'"):
+    instead = f"choose tpu, or none .*strategy='{name}'"
+    with pytest.raises(ValueError, match=instead if ON_TENSORFLOW else "set KERAS_BACKEND=tensor"):
         dry_run_of(name)
+
+
+@pytest.mark.tensorflow
+def test_a_tpu_is_what_is_tried_unless_another_is_named():
+    assert dry_run_of("auto").name == "tpu"
+    assert dry_run_of("none").name == "none"
 
 
 @pytest.mark.tensorflow

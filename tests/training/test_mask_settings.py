@@ -8,8 +8,12 @@ STATIC = PrepareSettings("bert-mlm", static_masks=3, masking="whole_word", mask_
 
 
 def test_rows_without_masks_leave_them_to_the_config():
-    config = PretrainConfig(masking="ngram", mask_token_rate=0.6)
-    assert mask_settings(PrepareSettings("bert-mlm"), config) is config
+    rows = PrepareSettings("bert-mlm")
+    config = PretrainConfig(masking="ngram", mask_selection_rate=0.2, mask_token_rate=0.6)
+    assert mask_settings(rows, config) == config
+    # So the settings file of a run says how it masked.
+    default = mask_settings(rows, PretrainConfig())
+    assert (default.masking, default.mask_selection_rate) == ("token", 0.15)
 
 
 def test_static_masks_are_recorded_as_they_are():

@@ -1,3 +1,4 @@
+import json
 import os
 
 import pytest
@@ -148,8 +149,54 @@ def test_killed_before_the_first_file(tmp_path, resume):
     assert UnfinishedRun(tmp_path / "out", resume=True).is_resumed
 
 
-def test_checkpoints_of_an_unknown_run_are_left_as_they_are(begun):
-    (begun.folder / "step-000000004.safetensors").touch()
-    (begun.folder / "run.json").unlink()
-    with pytest.raises(FileExistsError, match="something at the output path"):
-        UnfinishedRun(begun.output, resume=True)
+def test_all_that_differs_is_named(begun):
+    run = UnfinishedRun(begun.output, resume=True)
+    with pytest.raises(ValueError, match=r"seed=5 instead of 3, data=\['b'\] instead of \['a'\]$"):
+        run.begin({"seed": 5, "data": ["b"]})
+
+
+def test_other_rows_are_said_without_their_fingerprints(tmp_path):
+    UnfinishedRun(tmp_path / "out", resume=False).begin({"rows": "9b80"})
+    with pytest.raises(ValueError, match="Received: other rows in the data than"):
+        UnfinishedRun(tmp_path / "out", resume=True).begin({"rows": "5899"})
+
+
+def test_a_setting_that_did_not_exist_then_has_its_default(begun):
+    description = {"seed": 3, "data": ["a"], "rematerialize": False}
+    UnfinishedRun(begun.output, resume=True).begin(description, {"rematerialize": False})
+    with pytest.raises(ValueError, match="rematerialize=True instead of False"):
+        UnfinishedRun(begun.output, resume=True).begin(
+            {**description, "rematerialize": True}, {"rematerialize": False}
+        )
+
+
+@pytest.mark.parametrize("content", [None, "{"])
+def test_checkpoints_are_enough_to_go_on(begun, content):
+    write_checkpoint(begun.folder, Position(4, [], None, {"seed": 3, "data": ["a"]}), [])
+    file = begun.folder / "run.json"
+    file.unlink()
+    if content is not None:
+        file.write_text(content)
+    other = UnfinishedRun(begun.output, resume=True)
+    assert other.is_resumed
+    other.begin({"seed": 4, "data": ["a"]})
+    with pytest.raises(ValueError, match="seed=4 instead of 3"):
+        other.last_checkpoint(print)
+    again = UnfinishedRun(begun.output, resume=True)
+    again.begin({"seed": 3, "data": ["a"]})
+    assert again.last_checkpoint(print).position.step == 4
+    assert json.loads(file.read_text()) == {"seed": 3, "data": ["a"]}
+
+
+def test_where_all_checkpoints_are_damaged_nothing_promises_to_go_on(begun):
+    for step in (4, 8):
+        (begun.folder / f"step-{step:09d}.safetensors").write_bytes(b"damaged")
+    said = []
+    with (
+        pytest.raises(ValueError, match="All checkpoints of the run are damaged"),
+        UnfinishedRun.opened(begun.output, True, said.append) as run,
+    ):
+        run.begin({"seed": 3, "data": ["a"]})
+        run.last_checkpoint(said.append)
+    assert len(said) == 1 and "passed over" in said[0]
+    assert len(list(begun.folder.glob("step-*"))) == 2
