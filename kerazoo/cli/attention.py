@@ -109,8 +109,10 @@ def attention(
         click.echo(json.dumps(patterns.as_dict()))
     if not as_json:
         click.echo("\n".join(_as_text(patterns)))
-        if output:
-            click.echo(f"Page: {output}")
+        written = {"Page": output, "Table": table, "Plot": plot}
+        for name, path in written.items():
+            if path is not None:
+                click.echo(f"{name}: {path}")
 
 
 def _check_usage(

@@ -27,7 +27,11 @@ def test_a_corpus_gives_a_table_and_a_plot(command, preset, tmp_path):
     corpus.write_text("the film was good\n\nbad play\nnot very good , not bad , not dull !\n")
     result = command("attention", preset, "--input", corpus, "--table", table, "--plot", plot)
     assert result.exit_code == 0, result.stderr
-    assert result.stdout.splitlines()[-1] == "3 texts, 1 cut; 1 empty text left out"
+    assert result.stdout.splitlines()[-3:] == [
+        "3 texts, 1 cut; 1 empty text left out",
+        f"Table: {table}",
+        f"Plot: {plot}",
+    ]
     with table.open(newline="") as stream:
         assert len(list(csv.DictReader(stream))) == 2 * 4
     assert plot.read_bytes().startswith(b"\x89PNG")
