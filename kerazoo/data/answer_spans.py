@@ -31,10 +31,11 @@ def answer_spans(values: Mapping[str, Any], where: str) -> list[AnswerSpan]:
         where: the file and the place in it, for messages.
 
     Raises:
-        ValueError: if an answer is not in the passage, or not where it says, or if answers are
-            missing or of another form.
+        ValueError: if an answer is not in the passage, or not where it says, if answers are
+            missing or of another form, or if there is one beside a true `is_impossible`.
     """
     if _is_impossible(values, where):
+        _check_has_none(values, where)
         return []
     return [_span(item, values[CONTEXT], where) for item in _given(values, where)]
 
@@ -48,6 +49,19 @@ def _is_impossible(values: Mapping[str, Any], where: str) -> bool:
             f"Received: {_IMPOSSIBLE}={said!r}"
         )
     return bool(said)
+
+
+def _check_has_none(values: Mapping[str, Any], where: str) -> None:
+    """Raise ValueError if a question that says it has no answer has one; empty ones are none."""
+    if values.get(ANSWERS) is None and values.get(ANSWER) is None:
+        return
+    for item in _given(values, where):
+        text = item.get("text") if isinstance(item, Mapping) else item
+        if text is not None and str(text).strip():
+            raise ValueError(
+                f"{where}: `{_IMPOSSIBLE}` is true, and there is an answer. Take one of them out. "
+                f"Received: {_cut(str(text))}"
+            )
 
 
 def _given(values: Mapping[str, Any], where: str) -> list[Any]:
