@@ -98,7 +98,7 @@ def _span(item: Any, context: str, where: str) -> AnswerSpan:
         raise ValueError(f"{where}: an answer must be an object. Received: {item!r}")
     text, start = item.get("text"), item.get(ANSWER_START)
     check_text(ANSWER, text, where)
-    if not text:
+    if not text or text.isspace():
         raise ValueError(f"{where}: an answer is empty. Received: {ANSWER}={text!r}")
     found = context.find(text)
     if start is None:

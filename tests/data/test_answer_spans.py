@@ -2,7 +2,7 @@ import pytest
 
 from kerazoo.data.answer_spans import AnswerSpan, answer_spans
 
-CONTEXT = "On Monday 小明 came 😀 with Ada."
+CONTEXT = "On Monday 小明 came 😀 with Ada.\u3000 \n"
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,8 @@ def test_answers_come_in_many_forms(given, expected):
         ({"answer": "Ada", "answer_start": "25"}, "must be a number of characters"),
         ({"answer": 3, "answer_start": 1}, "`answer` must be a string"),
         ({"answers": [{"text": "", "answer_start": 1}]}, "an answer is empty"),
+        ({"answer": " ", "answer_start": 9}, "an answer is empty.*answer=' '"),
+        ({"answers": [{"text": "Ada", "answer_start": 25}, "\u3000 \n"]}, "an answer is empty"),
         ({"answers": [3]}, "an answer must be an object"),
         ({"answers": "Ada"}, "`answers` must be a list"),
         ({"answers": {"text": ["Ada"], "answer_start": []}}, "as many `text` as"),
