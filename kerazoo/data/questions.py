@@ -69,15 +69,30 @@ def question_rows(path: str, with_answers: bool, skipped: list[str] | None = Non
 def _rows(
     records: Iterable[QuestionRecord], unit: str, with_answers: bool, skipped: list[str] | None
 ) -> Rows:
+    first_of: dict[str, int] = {}
     for record in records:
         try:
             values = _checked(record, with_answers)
+            if with_answers:
+                _check_is_first(values[QUESTION_ID], record, unit, first_of)
         except ValueError as error:
             if skipped is None:
                 raise
             skipped.append(str(error))
         else:
             yield Row(record.number, values, unit)
+
+
+def _check_is_first(
+    question_id: str, record: QuestionRecord, unit: str, first_of: dict[str, int]
+) -> None:
+    """Raise ValueError if an earlier question has the id, else note whose it is."""
+    first = first_of.setdefault(question_id, record.number)
+    if question_id and first != record.number:
+        raise ValueError(
+            f"{record.where}: the id is already that of {unit} {first}. "
+            f"Give every question its own. Received: {QUESTION_ID}={question_id!r}"
+        )
 
 
 def _records(path: str) -> tuple[str, Iterator[QuestionRecord]]:

@@ -45,14 +45,41 @@ def test_bad_rows_are_left_out_or_an_error(tmp_path, change, message):
 def test_questions_of_a_json_file_are_counted_and_named(tmp_path):
     wrong = {"id": "q2", "question": "?", "answers": [{"text": "Ada", "answer_start": 3}]}
     right = {"id": "q1", "question": "?", "answers": [{"text": "Ada", "answer_start": 25}]}
-    content = {"data": [{"paragraphs": [{"context": CONTEXT, "qas": [right, wrong, right]}]}]}
+    last = {**right, "id": "q3"}
+    content = {"data": [{"paragraphs": [{"context": CONTEXT, "qas": [right, wrong, last]}]}]}
     path = tmp_path / "a.json.gz"
     path.write_bytes(gzip.compress(json.dumps(content, indent=1).encode()))
     table = read_questions(str(path))
     assert (table.lines, table.unit) == ([1, 3], "question")
     assert table.where(1) == f"{path}, question 3"
-    assert table.columns["id"] == ["q1", "q1"]
+    assert table.columns["id"] == ["q1", "q3"]
     assert "question 2 (id q2): the answer does not begin at character 3" in table.skipped[0]
+
+
+def test_a_second_row_of_an_id_is_left_out_and_the_first_one_named(tmp_path):
+    ids = [7, None, "a", "", "7", "a", "b"]
+    path = write(tmp_path / "a.jsonl", {**GOOD}, *({**GOOD, "id": name} for name in ids))
+    table = read_questions(path)
+    assert table.lines == [1, 2, 3, 4, 5, 8]
+    assert table.columns["id"] == ["", "7", "", "a", "", "b"]
+    assert [note.partition("the id ")[2] for note in table.skipped] == [
+        "is already that of line 2. Give every question its own. Received: id='7'",
+        "is already that of line 4. Give every question its own. Received: id='a'",
+    ]
+    with pytest.raises(ValueError, match=r"a.jsonl, line 6.*: the id is already that of line 2"):
+        read_questions(path, strict=True)
+
+
+def test_the_id_of_a_row_that_was_left_out_may_come_again(tmp_path):
+    path = write(tmp_path / "a.jsonl", {**GOOD, "id": 1, "answer_start": 3}, {**GOOD, "id": 1})
+    table = read_questions(path)
+    assert (table.lines, len(table.skipped)) == ([2], 1)
+
+
+def test_rows_to_be_answered_may_share_an_id(tmp_path):
+    path = write(tmp_path / "a.jsonl", {**GOOD, "id": "a"}, {**GOOD, "id": "a"})
+    rows = question_rows(path, with_answers=False)
+    assert [row.values["id"] for row in rows] == ["a", "a"]
 
 
 def test_rows_to_be_answered_need_no_answers(tmp_path):
