@@ -8,6 +8,7 @@ from typing import Any
 from kerazoo.axes import ANSWERS, CONTEXT, QUESTION, QUESTION_ID
 from kerazoo.data.answer_spans import answer_spans
 from kerazoo.data.jsonl import check_text, parsed_object
+from kerazoo.data.question_record import QuestionRecord
 from kerazoo.data.row import Row, Rows
 from kerazoo.data.source_lines import (
     STANDARD_INPUT,
@@ -15,7 +16,7 @@ from kerazoo.data.source_lines import (
     source_lines,
     source_name,
 )
-from kerazoo.data.squad import QuestionRecord, squad_records
+from kerazoo.data.squad import squad_records
 from kerazoo.data.table import Table
 
 _EXAMPLE = '{"context": "…", "question": "…", "answer": "…", "answer_start": 0}'
@@ -74,7 +75,7 @@ def _rows(
         try:
             values = _checked(record, with_answers)
             if with_answers:
-                _check_is_first(values[QUESTION_ID], record, unit, first_of)
+                _check_is_first(record, unit, first_of)
         except ValueError as error:
             if skipped is None:
                 raise
@@ -83,15 +84,13 @@ def _rows(
             yield Row(record.number, values, unit)
 
 
-def _check_is_first(
-    question_id: str, record: QuestionRecord, unit: str, first_of: dict[str, int]
-) -> None:
+def _check_is_first(record: QuestionRecord, unit: str, first_of: dict[str, int]) -> None:
     """Raise ValueError if an earlier question has the id, else note whose it is."""
-    first = first_of.setdefault(question_id, record.number)
-    if question_id and first != record.number:
+    first = first_of.setdefault(record.question_id, record.number)
+    if record.question_id and first != record.number:
         raise ValueError(
             f"{record.where}: the id is already that of {unit} {first}. "
-            f"Give every question its own. Received: {QUESTION_ID}={question_id!r}"
+            f"Give every question its own. Received: {QUESTION_ID}={record.question_id!r}"
         )
 
 
@@ -135,8 +134,8 @@ def _is_row(line: str) -> bool:
 def _line_records(lines: Iterable[tuple[int, str]], name: str) -> Iterator[QuestionRecord]:
     for line, text in lines:
         if text.strip():
-            where = f"{name}, line {line}"
-            yield QuestionRecord(line, where, parsed_object(text, where, _EXAMPLE))
+            place = f"{name}, line {line}"
+            yield QuestionRecord(line, place, parsed_object(text, place, _EXAMPLE))
 
 
 def _checked(record: QuestionRecord, with_answers: bool) -> dict[str, Any]:
@@ -147,7 +146,7 @@ def _checked(record: QuestionRecord, with_answers: bool) -> dict[str, Any]:
             raise ValueError(f"{where}: `{key}` is missing. Received: keys={sorted(values)}")
         check_text(key, values[key], where)
     row = {
-        QUESTION_ID: str(values.get(QUESTION_ID) or ""),
+        QUESTION_ID: record.question_id,
         CONTEXT: values[CONTEXT],
         QUESTION: values[QUESTION],
     }

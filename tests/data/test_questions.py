@@ -70,6 +70,18 @@ def test_a_second_row_of_an_id_is_left_out_and_the_first_one_named(tmp_path):
         read_questions(path, strict=True)
 
 
+@pytest.mark.parametrize(("given", "shown"), [("q2", "q2"), (0, "0")])
+def test_a_bad_line_is_named_with_its_id(tmp_path, given, shown):
+    path = write(tmp_path / "a.jsonl", GOOD, {**GOOD, "id": given, "answer_start": 9})
+    (note,) = read_questions(path).skipped
+    assert note.startswith(f"{path}, line 2 (id {shown}): the answer does not begin")
+
+
+def test_an_id_of_zero_is_one(tmp_path):
+    path = write(tmp_path / "a.jsonl", {**GOOD, "id": 0}, {**GOOD, "id": ""})
+    assert read_questions(path).columns["id"] == ["0", ""]
+
+
 def test_the_id_of_a_row_that_was_left_out_may_come_again(tmp_path):
     path = write(tmp_path / "a.jsonl", {**GOOD, "id": 1, "answer_start": 3}, {**GOOD, "id": 1})
     table = read_questions(path)

@@ -59,16 +59,17 @@ def test_passages_are_held_out_whole(tmp_path):
 def test_questions_without_room_are_left_out_or_an_error(tmp_path):
     path = tmp_path / "a.jsonl"
     rows = [
-        {"question": q, "context": "ada came", "answer": "ada"} for q in ("who", "who " * 13, "a")
+        {"question": q, "context": "ada came", "answer": "ada", "id": f"{q[:4]}{len(q)}"}
+        for q in ("who", "who " * 13, "a")
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     task = tiny_extractive_qa()
     table = FORM.usable(FORM.read_table(str(path)), task)
     assert table.lines == [1, 3]
-    assert "line 2: the question has 13 tokens" in table.skipped[0]
+    assert "line 2 (id who 52): the question has 13 tokens" in table.skipped[0]
     strict = ExtractiveQAForm()
     strict.strict = True
-    with pytest.raises(ValueError, match="line 2: the question has 13.*raise --sequence-length"):
+    with pytest.raises(ValueError, match="line 2.*: the question has 13.*raise --sequence-length"):
         strict.usable(strict.read_table(str(path)), task)
 
 
