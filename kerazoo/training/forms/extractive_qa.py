@@ -38,6 +38,12 @@ class ExtractiveQAForm(Form):
     def split(self, table: Table, config: FinetuneConfig) -> tuple[list[int], list[int]]:
         """Hold whole passages out, so that none is learnt from and measured on."""
         contexts = list(dict.fromkeys(table.columns[CONTEXT]))
+        if len(contexts) == 1:
+            which = "the only question is" if len(table) == 1 else f"all {len(table)} questions are"
+            raise ValueError(
+                f"{table.path}: {which} about one passage, so none can be held out. Give more "
+                "passages, or a validation file. Received: passages=1"
+            )
         _, chosen = stratified_split([""] * len(contexts), config.validation_fraction, config.seed)
         held_out = {contexts[index] for index in chosen}
         rows: tuple[list[int], list[int]] = ([], [])

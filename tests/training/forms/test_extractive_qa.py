@@ -56,6 +56,22 @@ def test_passages_are_held_out_whole(tmp_path):
     assert not {contexts[i] for i in kept} & {contexts[i] for i in held_out}
 
 
+@pytest.mark.parametrize(
+    ("count", "message"),
+    [
+        (3, "all 3 questions are about one passage, so none can be held out"),
+        (1, "the only question is about one passage, so none can be held out"),
+    ],
+)
+def test_one_passage_cannot_be_split(tmp_path, count, message):
+    path = tmp_path / "a.jsonl"
+    row = {"question": "who?", "context": "ada came", "answer": "ada"}
+    path.write_text((json.dumps(row) + "\n") * count)
+    table = read_questions(str(path))
+    with pytest.raises(ValueError, match=f"a.jsonl: {message}.*passages, or a validation file"):
+        FORM.split(table, FinetuneConfig())
+
+
 def test_questions_without_room_are_left_out_or_an_error(tmp_path):
     path = tmp_path / "a.jsonl"
     rows = [
