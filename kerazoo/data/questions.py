@@ -3,10 +3,12 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
-from kerazoo.axes import ANSWER, ANSWER_START, ANSWERS, CONTEXT, QUESTION, QUESTION_ID
+from kerazoo.axes import ANSWERS, CONTEXT, QUESTION, QUESTION_ID
+from kerazoo.data.answer_spans import answer_spans
 from kerazoo.data.jsonl import check_text, parsed_object
+from kerazoo.data.question_record import QuestionRecord
 from kerazoo.data.row import Row, Rows
 from kerazoo.data.source_lines import (
     STANDARD_INPUT,
@@ -14,23 +16,10 @@ from kerazoo.data.source_lines import (
     source_lines,
     source_name,
 )
-from kerazoo.data.squad import QuestionRecord, squad_records
+from kerazoo.data.squad import squad_records
 from kerazoo.data.table import Table
 
 _EXAMPLE = '{"context": "…", "question": "…", "answer": "…", "answer_start": 0}'
-_SHOWN = 60
-
-
-class AnswerSpan(NamedTuple):
-    """One right answer.
-
-    Attributes:
-        text: the answer, a slice of the passage.
-        start: int, the character of the passage at which it begins.
-    """
-
-    text: str
-    start: int
 
 
 def read_questions(path: str, strict: bool = False) -> Table:
@@ -81,15 +70,28 @@ def question_rows(path: str, with_answers: bool, skipped: list[str] | None = Non
 def _rows(
     records: Iterable[QuestionRecord], unit: str, with_answers: bool, skipped: list[str] | None
 ) -> Rows:
+    first_of: dict[str, int] = {}
     for record in records:
         try:
             values = _checked(record, with_answers)
+            if with_answers:
+                _check_is_first(record, unit, first_of)
         except ValueError as error:
             if skipped is None:
                 raise
             skipped.append(str(error))
         else:
             yield Row(record.number, values, unit)
+
+
+def _check_is_first(record: QuestionRecord, unit: str, first_of: dict[str, int]) -> None:
+    """Raise ValueError if an earlier question has the id, else note whose it is."""
+    first = first_of.setdefault(record.question_id, record.number)
+    if record.question_id and first != record.number:
+        raise ValueError(
+            f"{record.where}: the id is already that of {unit} {first}. "
+            f"Give every question its own. Received: {QUESTION_ID}={record.question_id!r}"
+        )
 
 
 def _records(path: str) -> tuple[str, Iterator[QuestionRecord]]:
@@ -132,8 +134,8 @@ def _is_row(line: str) -> bool:
 def _line_records(lines: Iterable[tuple[int, str]], name: str) -> Iterator[QuestionRecord]:
     for line, text in lines:
         if text.strip():
-            where = f"{name}, line {line}"
-            yield QuestionRecord(line, where, parsed_object(text, where, _EXAMPLE))
+            place = f"{name}, line {line}"
+            yield QuestionRecord(line, place, parsed_object(text, place, _EXAMPLE))
 
 
 def _checked(record: QuestionRecord, with_answers: bool) -> dict[str, Any]:
@@ -144,7 +146,7 @@ def _checked(record: QuestionRecord, with_answers: bool) -> dict[str, Any]:
             raise ValueError(f"{where}: `{key}` is missing. Received: keys={sorted(values)}")
         check_text(key, values[key], where)
     row = {
-        QUESTION_ID: str(values.get(QUESTION_ID) or ""),
+        QUESTION_ID: record.question_id,
         CONTEXT: values[CONTEXT],
         QUESTION: values[QUESTION],
     }
@@ -153,65 +155,4 @@ def _checked(record: QuestionRecord, with_answers: bool) -> dict[str, Any]:
     for key in (CONTEXT, QUESTION):
         if not values[key].strip():
             raise ValueError(f"{where}: the {key} is empty, so there is nothing to learn from it.")
-    return {**row, ANSWERS: _answers(values, where)}
-
-
-def _answers(values: Mapping[str, Any], where: str) -> list[AnswerSpan]:
-    if values.get("is_impossible"):
-        return []
-    given = values.get(ANSWERS)
-    if given is None:
-        if ANSWER not in values:
-            raise ValueError(
-                f"{where}: there are no `{ANSWERS}` and no `{ANSWER}`; a question without an "
-                f'answer says "is_impossible": true. Received: keys={sorted(values)}'
-            )
-        start = values.get(ANSWER_START)
-        given = [{"text": values[ANSWER], ANSWER_START: start}]
-        if not values[ANSWER] and start in (None, -1):
-            return []
-    if isinstance(given, Mapping):  # as the `datasets` library writes them
-        texts, starts = given.get("text"), given.get(ANSWER_START)
-        if not isinstance(texts, list) or not isinstance(starts, list) or len(texts) != len(starts):
-            raise ValueError(
-                f"{where}: `{ANSWERS}` needs as many `text` as `{ANSWER_START}`. "
-                f"Received: {ANSWERS}={given!r}"
-            )
-        given = [{"text": t, ANSWER_START: s} for t, s in zip(texts, starts, strict=True)]
-    if not isinstance(given, list):
-        raise ValueError(f"{where}: `{ANSWERS}` must be a list. Received: {ANSWERS}={given!r}")
-    return [_span(item, values[CONTEXT], where) for item in given]
-
-
-def _span(item: Any, context: str, where: str) -> AnswerSpan:
-    """Return a checked answer; one without a start is looked for in the passage."""
-    if isinstance(item, str):
-        item = {"text": item}
-    if not isinstance(item, Mapping):
-        raise ValueError(f"{where}: an answer must be an object. Received: {item!r}")
-    text, start = item.get("text"), item.get(ANSWER_START)
-    check_text(ANSWER, text, where)
-    if not text:
-        raise ValueError(f"{where}: an answer is empty. Received: {ANSWER}={text!r}")
-    found = context.find(text)
-    if start is None:
-        if found < 0:
-            raise ValueError(f"{where}: the answer is not in its context. Received: {_cut(text)}")
-        return AnswerSpan(text, found)
-    if isinstance(start, bool) or not isinstance(start, int):
-        raise ValueError(
-            f"{where}: `{ANSWER_START}` must be a number of characters. "
-            f"Received: {ANSWER_START}={start!r}"
-        )
-    if start < 0 or context[start : start + len(text)] != text:
-        place = f"it begins at {found}" if found >= 0 else "it is nowhere in it"
-        raise ValueError(
-            f"{where}: the answer does not begin at character {start} of its context; {place}. "
-            f"Received: {_cut(text)}"
-        )
-    return AnswerSpan(text, start)
-
-
-def _cut(text: str) -> str:
-    shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
-    return f"{ANSWER}={shown!r}"
+    return {**row, ANSWERS: answer_spans(values, where)}

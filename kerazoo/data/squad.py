@@ -2,32 +2,18 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from kerazoo.axes import CONTEXT, QUESTION
+from kerazoo.axes import CONTEXT, QUESTION, QUESTION_ID
+from kerazoo.data.question_record import QuestionRecord
 
-_ID, _ANSWERS, _IMPOSSIBLE = "id", "answers", "is_impossible"
-_KEYS = {"query_id": _ID, "query_text": QUESTION, "context_text": CONTEXT}
+_KEYS = {"query_id": QUESTION_ID, "query_text": QUESTION, "context_text": CONTEXT}
 """The names of CMRC's own layout, and SQuAD's."""
 
 _EXPECTED = (
     'an object with "data", a list of articles with "paragraphs" (SQuAD, CMRC 2018), or a list of '
     'passages with "context_text" and "qas" (CMRC 2018)'
 )
-
-
-class QuestionRecord(NamedTuple):
-    """One question as it stands in a file, not looked at yet.
-
-    Attributes:
-        number: int, which question of the file it is, or on which line it stands, from 1.
-        where: the file and the place in it, for messages.
-        values: `id`, `context`, `question`, `answers`, `is_impossible`: what of them is there.
-    """
-
-    number: int
-    where: str
-    values: Mapping[str, Any]
 
 
 def squad_records(text: str, name: str) -> Iterator[QuestionRecord]:
@@ -51,15 +37,13 @@ def squad_records(text: str, name: str) -> Iterator[QuestionRecord]:
             )
         for question in questions:
             number += 1
-            where = f"{name}, question {number}"
+            place = f"{name}, question {number}"
             if not isinstance(question, Mapping):
                 raise ValueError(
-                    f"{where}: a question must be an object. Received: {type(question).__name__}"
+                    f"{place}: a question must be an object. Received: {type(question).__name__}"
                 )
             values = {CONTEXT: passage.get(CONTEXT), **_renamed(question)}
-            if values.get(_ID):
-                where = f"{where} (id {values[_ID]})"
-            yield QuestionRecord(number, where, values)
+            yield QuestionRecord(number, place, values)
 
 
 def _parsed(text: str, name: str) -> Any:

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from kerazoo.data.questions import AnswerSpan, question_rows, read_questions
+from kerazoo.data.answer_spans import AnswerSpan
+from kerazoo.data.questions import question_rows, read_questions
 
 CONTEXT = "On Monday 小明 came 😀 with Ada."
 GOOD = {"context": CONTEXT, "question": "Who?", "answer": "小明", "answer_start": 10}
@@ -16,46 +17,9 @@ def write(path, *rows):
     return str(path)
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ({"answers": [{"text": "小明", "answer_start": 10}]}, [("小明", 10)]),
-        (
-            {"answers": [{"text": "Ada", "answer_start": 25}, {"text": "小明"}]},
-            [("Ada", 25), ("小明", 10)],
-        ),
-        ({"answers": ["Ada"]}, [("Ada", 25)]),
-        ({"answers": {"text": ["Ada"], "answer_start": [25]}}, [("Ada", 25)]),
-        ({"answers": {"text": [], "answer_start": []}}, []),
-        ({"answers": []}, []),
-        ({"answer": "Ada", "answer_start": 25}, [("Ada", 25)]),
-        ({"answer": "Ada"}, [("Ada", 25)]),
-        ({"answer": "", "answer_start": -1}, []),
-        ({"answer": None}, []),
-        ({"is_impossible": True, "answers": [{"text": "x", "answer_start": 99}]}, []),
-        ({"is_impossible": False, "answers": ["Ada"]}, [("Ada", 25)]),
-    ],
-)
-def test_answers_come_in_many_forms(tmp_path, given, expected):
-    path = write(tmp_path / "a.jsonl", {"context": CONTEXT, "question": "Who?", **given})
-    table = read_questions(path, strict=True)
-    assert table.columns["answers"] == [[AnswerSpan(*answer) for answer in expected]]
-    for text, start in table.columns["answers"][0]:
-        assert CONTEXT[start : start + len(text)] == text
-
-
 BAD = [
     ({"answer": "小明", "answer_start": 9}, "does not begin at character 9.*it begins at 10"),
-    ({"answer": "Eve", "answer_start": 9}, "it is nowhere in it"),
-    ({"answer": "Eve"}, "the answer is not in its context"),
-    ({"answer": "Ada", "answer_start": -3}, "does not begin at character -3"),
-    ({"answer": "Ada", "answer_start": "25"}, "must be a number of characters"),
-    ({"answer": 3, "answer_start": 1}, "`answer` must be a string"),
-    ({"answers": [{"text": "", "answer_start": 1}]}, "an answer is empty"),
-    ({"answers": [3]}, "an answer must be an object"),
-    ({"answers": "Ada"}, "`answers` must be a list"),
-    ({"answers": {"text": ["Ada"], "answer_start": []}}, "as many `text` as"),
-    ({}, 'says "is_impossible": true'),
+    ({"is_impossible": "false", "answer": "小明"}, "`is_impossible` must be true or false"),
     ({"context": " ", "answers": []}, "the context is empty"),
     ({"question": "", "answers": []}, "the question is empty"),
     ({"question": None, "answers": []}, "`question` is missing"),
@@ -81,14 +45,53 @@ def test_bad_rows_are_left_out_or_an_error(tmp_path, change, message):
 def test_questions_of_a_json_file_are_counted_and_named(tmp_path):
     wrong = {"id": "q2", "question": "?", "answers": [{"text": "Ada", "answer_start": 3}]}
     right = {"id": "q1", "question": "?", "answers": [{"text": "Ada", "answer_start": 25}]}
-    content = {"data": [{"paragraphs": [{"context": CONTEXT, "qas": [right, wrong, right]}]}]}
+    last = {**right, "id": "q3"}
+    content = {"data": [{"paragraphs": [{"context": CONTEXT, "qas": [right, wrong, last]}]}]}
     path = tmp_path / "a.json.gz"
     path.write_bytes(gzip.compress(json.dumps(content, indent=1).encode()))
     table = read_questions(str(path))
     assert (table.lines, table.unit) == ([1, 3], "question")
     assert table.where(1) == f"{path}, question 3"
-    assert table.columns["id"] == ["q1", "q1"]
+    assert table.columns["id"] == ["q1", "q3"]
     assert "question 2 (id q2): the answer does not begin at character 3" in table.skipped[0]
+
+
+def test_a_second_row_of_an_id_is_left_out_and_the_first_one_named(tmp_path):
+    ids = [7, None, "a", "", "7", "a", "b"]
+    path = write(tmp_path / "a.jsonl", {**GOOD}, *({**GOOD, "id": name} for name in ids))
+    table = read_questions(path)
+    assert table.lines == [1, 2, 3, 4, 5, 8]
+    assert table.columns["id"] == ["", "7", "", "a", "", "b"]
+    assert [note.partition("the id ")[2] for note in table.skipped] == [
+        "is already that of line 2. Give every question its own. Received: id='7'",
+        "is already that of line 4. Give every question its own. Received: id='a'",
+    ]
+    with pytest.raises(ValueError, match=r"a.jsonl, line 6.*: the id is already that of line 2"):
+        read_questions(path, strict=True)
+
+
+@pytest.mark.parametrize(("given", "shown"), [("q2", "q2"), (0, "0")])
+def test_a_bad_line_is_named_with_its_id(tmp_path, given, shown):
+    path = write(tmp_path / "a.jsonl", GOOD, {**GOOD, "id": given, "answer_start": 9})
+    (note,) = read_questions(path).skipped
+    assert note.startswith(f"{path}, line 2 (id {shown}): the answer does not begin")
+
+
+def test_an_id_of_zero_is_one(tmp_path):
+    path = write(tmp_path / "a.jsonl", {**GOOD, "id": 0}, {**GOOD, "id": ""})
+    assert read_questions(path).columns["id"] == ["0", ""]
+
+
+def test_the_id_of_a_row_that_was_left_out_may_come_again(tmp_path):
+    path = write(tmp_path / "a.jsonl", {**GOOD, "id": 1, "answer_start": 3}, {**GOOD, "id": 1})
+    table = read_questions(path)
+    assert (table.lines, len(table.skipped)) == ([2], 1)
+
+
+def test_rows_to_be_answered_may_share_an_id(tmp_path):
+    path = write(tmp_path / "a.jsonl", {**GOOD, "id": "a"}, {**GOOD, "id": "a"})
+    rows = question_rows(path, with_answers=False)
+    assert [row.values["id"] for row in rows] == ["a", "a"]
 
 
 def test_rows_to_be_answered_need_no_answers(tmp_path):

@@ -17,7 +17,10 @@ SQUAD = {
                         {"id": "x2", "question": "Why?", "is_impossible": True, "answers": []},
                     ],
                 },
-                {"context": "On Monday.", "qas": [{"question": "When?", "answers": []}]},
+                {
+                    "context": "On Monday.",
+                    "qas": [{"question": "When?", "id": 0}, {"question": ""}],
+                },
             ],
         },
         {"title": "b", "paragraphs": []},
@@ -38,13 +41,14 @@ def records(content):
 
 def test_articles_paragraphs_and_questions_are_read_in_order():
     found = records(SQUAD)
-    assert [record.number for record in found] == [1, 2, 3]
+    assert [record.number for record in found] == [1, 2, 3, 4]
     assert [record.where for record in found] == [
         "f.json, question 1 (id x1)",
         "f.json, question 2 (id x2)",
-        "f.json, question 3",
+        "f.json, question 3 (id 0)",
+        "f.json, question 4",
     ]
-    assert [record.values["context"] for record in found] == ["Ada came."] * 2 + ["On Monday."]
+    assert [record.values["context"] for record in found] == ["Ada came."] * 2 + ["On Monday."] * 2
     assert found[1].values["is_impossible"] is True
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kerazoo.axes import ANSWER, ANSWER_START, ANSWERS, CONTEXT, QUESTION, QUESTION_ID
+from kerazoo.data.question_record import place_with_id
 from kerazoo.data.questions import question_rows, read_questions
 from kerazoo.data.row import Rows
 from kerazoo.data.stratified_split import stratified_split
@@ -37,6 +38,12 @@ class ExtractiveQAForm(Form):
     def split(self, table: Table, config: FinetuneConfig) -> tuple[list[int], list[int]]:
         """Hold whole passages out, so that none is learnt from and measured on."""
         contexts = list(dict.fromkeys(table.columns[CONTEXT]))
+        if len(contexts) == 1:
+            which = "the only question is" if len(table) == 1 else f"all {len(table)} questions are"
+            raise ValueError(
+                f"{table.path}: {which} about one passage, so none can be held out. Give more "
+                "passages, or a validation file. Received: passages=1"
+            )
         _, chosen = stratified_split([""] * len(contexts), config.validation_fraction, config.seed)
         held_out = {contexts[index] for index in chosen}
         rows: tuple[list[int], list[int]] = ([], [])
@@ -53,9 +60,10 @@ class ExtractiveQAForm(Form):
         preprocessor = task.preprocessor
         longest = preprocessor.longest_question
         lengths = preprocessor.question_lengths(table.columns[QUESTION]).numpy().tolist()
+        ids = table.columns[QUESTION_ID]
         skipped = [
-            f"{table.where(index)}: the question has {length} tokens, and with a sequence length "
-            f"of {preprocessor.sequence_length} it may have {longest}."
+            f"{place_with_id(table.where(index), ids[index])}: the question has {length} tokens, "
+            f"and with a sequence length of {preprocessor.sequence_length} it may have {longest}."
             for index, length in enumerate(lengths)
             if length > longest
         ]

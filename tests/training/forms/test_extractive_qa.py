@@ -56,19 +56,36 @@ def test_passages_are_held_out_whole(tmp_path):
     assert not {contexts[i] for i in kept} & {contexts[i] for i in held_out}
 
 
+@pytest.mark.parametrize(
+    ("count", "message"),
+    [
+        (3, "all 3 questions are about one passage, so none can be held out"),
+        (1, "the only question is about one passage, so none can be held out"),
+    ],
+)
+def test_one_passage_cannot_be_split(tmp_path, count, message):
+    path = tmp_path / "a.jsonl"
+    row = {"question": "who?", "context": "ada came", "answer": "ada"}
+    path.write_text((json.dumps(row) + "\n") * count)
+    table = read_questions(str(path))
+    with pytest.raises(ValueError, match=f"a.jsonl: {message}.*passages, or a validation file"):
+        FORM.split(table, FinetuneConfig())
+
+
 def test_questions_without_room_are_left_out_or_an_error(tmp_path):
     path = tmp_path / "a.jsonl"
     rows = [
-        {"question": q, "context": "ada came", "answer": "ada"} for q in ("who", "who " * 13, "a")
+        {"question": q, "context": "ada came", "answer": "ada", "id": f"{q[:4]}{len(q)}"}
+        for q in ("who", "who " * 13, "a")
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     task = tiny_extractive_qa()
     table = FORM.usable(FORM.read_table(str(path)), task)
     assert table.lines == [1, 3]
-    assert "line 2: the question has 13 tokens" in table.skipped[0]
+    assert "line 2 (id who 52): the question has 13 tokens" in table.skipped[0]
     strict = ExtractiveQAForm()
     strict.strict = True
-    with pytest.raises(ValueError, match="line 2: the question has 13.*raise --sequence-length"):
+    with pytest.raises(ValueError, match="line 2.*: the question has 13.*raise --sequence-length"):
         strict.usable(strict.read_table(str(path)), task)
 
 
