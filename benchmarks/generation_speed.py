@@ -147,15 +147,43 @@ def _weights_read_once(folder: str, model: str, prompts: Any, new: int) -> Any:
     return generate
 
 
+def _weights_multiplied_on_jax(folder: str, model: str, prompts: Any, new: int) -> Any:
+    import jax
+    import numpy as np
+    from transformers import GPT2LMHeadModel
+
+    weights = dict(GPT2LMHeadModel.from_pretrained(folder).named_parameters())
+    del weights["transformer.wpe.weight"]  # of the positions a row is read
+    vocabulary = weights.pop("transformer.wte.weight").detach().numpy()
+    kernels = [weight.detach().numpy() for weight in weights.values() if weight.ndim == 2]
+    matrices = [jax.device_put(matrix) for matrix in (*kernels, np.ascontiguousarray(vocabulary.T))]
+
+    @jax.jit
+    def products(matrices: Any) -> Any:
+        def token(_: Any, begin: Any) -> Any:
+            for matrix in matrices:
+                # Each waits for the one before, as in a model.
+                state = jax.numpy.resize(begin, (1, matrix.shape[0]))
+                begin = jax.numpy.tanh(state @ matrix)[0, :64]
+            return begin
+
+        return jax.lax.fori_loop(0, new, token, jax.numpy.ones(64))
+
+    return lambda: products(matrices).block_until_ready()
+
+
 READ_ONCE = "weights read once"
+MULTIPLIED = "weights multiplied once, XLA"
 SIDES = {
     "kerazoo": _kerazoo,
     "kerazoo, exported graph": _kerazoo_served,
     "KerasHub": _kerashub,
     "transformers": _transformers,
     READ_ONCE: _weights_read_once,
+    MULTIPLIED: _weights_multiplied_on_jax,
 }
-OF_NO_BACKEND = ("transformers", READ_ONCE)
+LIMITS = (READ_ONCE, MULTIPLIED)
+OF_NO_BACKEND = ("transformers", *LIMITS)
 
 
 def _write_checkpoint(folder: str, model: str) -> None:
@@ -190,8 +218,10 @@ def compare(model: str, batch: int, given: Any, folder: Path) -> list[dict[str, 
             side.wait()
         measure.check_equal({side.name: side.ask(do="check") for side in everyone}, 0)
         if batch == 1:
-            everyone.append(sides.start(READ_ONCE, library=READ_ONCE, **role))
-            everyone[-1].wait()
+            limits = [sides.start(name, library=name, **role) for name in LIMITS]
+            for side in limits:
+                side.wait()
+            everyone += limits
         slowest = max(side.ask(do="generate") for side in everyone)
         count = max(1, math.ceil(given.seconds / slowest))
         times = measure.take_turns(everyone, given.rounds, do="generate", times=count)
