@@ -92,8 +92,13 @@ def pytest_report_header() -> str:
     return f"keras {keras.__version__} on {keras.backend.backend()}; transformers: {parity}"
 
 
+@pytest.hookimpl(tryfirst=True)  # before slow ones are left out
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out tests whose mark names a library or a backend that is not there."""
+    if keras.backend.backend() == "jax":
+        for item in items:
+            if item.get_closest_marker("slow_on_jax"):
+                item.add_marker("slow")
     absent = set() if HAS_TRANSFORMERS else {"transformers"}
     if keras.backend.backend() != "tensorflow":
         absent.add("tensorflow")

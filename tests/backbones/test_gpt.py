@@ -162,6 +162,7 @@ def test_a_step_of_generation_has_the_logits_of_the_whole_text(inputs, with_lora
     np.testing.assert_allclose(last, every[:, -1], atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*The use of `x.T`")  # by Keras, on PyTorch
 def test_a_step_of_generation_reads_an_int8_matrix(inputs):
     backbone = make()

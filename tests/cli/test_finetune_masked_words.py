@@ -52,6 +52,7 @@ def test_a_run_keeps_how_it_masked(masked_lm):
     assert preprocessor["mask_selection_rate"] == 0.25
 
 
+@pytest.mark.slow
 def test_it_is_measured_and_shown(command, masked_lm, texts):
     result = command("evaluate", masked_lm, "--data", texts)
     assert result.exit_code == 0, result.stderr

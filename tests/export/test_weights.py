@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 import tensorflow as tf
 
 from kerazoo.export.verification_report import Status
@@ -14,6 +15,7 @@ def test_weights_written_once_pass(text_classifier_dir):
     assert check.message.startswith("Each weight is written once (")
 
 
+@pytest.mark.slow
 def test_the_export_of_keras_writes_weights_twice(keras_models_dir):
     version_dir = keras_models_dir / "exported" / "1"
     groups = duplicate_weights(version_dir)

@@ -72,6 +72,7 @@ def test_padding_is_no_target():
     assert losses[0] == pytest.approx(losses[1], rel=1e-6)
 
 
+@pytest.mark.slow_on_jax
 def test_a_text_without_a_next_token_has_no_weight():
     backbone = tiny_gpt(dropout=0.0)
     ids = np.array([[5, 6, 7], [8, 9, 9], [0, 0, 0]], "int32")

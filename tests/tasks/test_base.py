@@ -24,6 +24,7 @@ def as_dataset(labels, batch_size=5):  # another size takes JAX another compilat
     return tf.data.Dataset.from_tensor_slices((TEXTS, labels)).batch(batch_size)
 
 
+@pytest.mark.slow_on_jax
 def test_fit_takes_lists_arrays_and_datasets(task):
     before = [ops.convert_to_numpy(weight) for weight in task.trainable_weights]
     for x, y in (
@@ -53,6 +54,7 @@ def test_an_order_is_for_rows_in_memory(tiny_text_classifier):
         tiny_text_classifier.fit(as_dataset(NUMBERS), shuffle=RowOrder(3))
 
 
+@pytest.mark.slow_on_jax
 def test_evaluate_is_the_same_in_every_form(task):
     expected = task.evaluate(TEXTS, NAMES, verbose=0)
     assert task.evaluate(TEXTS, NUMBERS, batch_size=2, verbose=0) == pytest.approx(
@@ -67,6 +69,7 @@ def test_a_batch_without_a_row_is_refused(task, verbose):
         task.predict(TEXTS, batch_size=0, verbose=verbose)
 
 
+@pytest.mark.slow_on_jax
 def test_predict_keeps_the_order_and_takes_no_texts(task):
     together = task.predict(TEXTS, batch_size=2, verbose=0)
     alone = np.concatenate([task.predict([text], verbose=0) for text in TEXTS])
@@ -90,6 +93,7 @@ def test_pairs_are_remembered(task, tmp_path):
     assert kerazoo.TextClassifier.from_preset(tmp_path).pairs
 
 
+@pytest.mark.slow
 def test_validation_data_and_split(task):
     history = task.fit(TEXTS, NAMES, validation_data=(["dull"], ["bad"]), verbose=0).history
     assert {"val_loss", "val_accuracy"} <= set(history)
@@ -140,6 +144,7 @@ def test_keras_file_round_trip_goes_on_training(task, tmp_path):
     assert int(ops.convert_to_numpy(copy.optimizer.iterations)) == 2
 
 
+@pytest.mark.slow_on_jax
 def test_ready_features_without_a_preprocessor(make_tiny_text_classifier):
     task = make_tiny_text_classifier()
     features = task.preprocessor(TEXTS)

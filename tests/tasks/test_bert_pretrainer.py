@@ -92,6 +92,7 @@ def test_fit_on_ready_features(make_tiny_bert_pretrainer, ready):
         assert np.isfinite(history["loss"]).all()
 
 
+@pytest.mark.slow
 def test_numbers_are_labels_too_and_weights_count(task):
     pairs = (FIRST, SECOND)
     named, weighted = (

@@ -50,6 +50,7 @@ def mean_loss_by_hand(task, texts):
     return float(np.mean(losses)), len(losses)
 
 
+@pytest.mark.slow_on_jax
 def test_loss_and_perplexity_run_over_real_tokens_only(task):
     measured = task.evaluate(TEXTS, batch_size=len(TEXTS), verbose=0, return_dict=True)
     expected, _ = mean_loss_by_hand(task, TEXTS)
@@ -91,6 +92,7 @@ def test_sample_weights_reach_the_loss(task):
     assert measured["loss"] == pytest.approx(expected, rel=1e-4)
 
 
+@pytest.mark.slow_on_jax
 def test_greedy_is_the_default_and_takes_the_likeliest_token(task):
     (ids,) = task.preprocessor.prompt_ids(["the good"])
     expected = list(ids)
@@ -138,6 +140,7 @@ def test_seeds_reproduce_and_differ(sampling_task, make):
     assert task.generate(PROMPTS, max_length=20, seed=6) != first
 
 
+@pytest.mark.slow
 def test_top_k_of_one_is_greedy(task, sampling_task):
     greedy = task.generate(PROMPTS, max_length=20)
     sampling_task(keras_nlp.samplers.TopKSampler(1, seed=3))
@@ -199,6 +202,7 @@ def test_nothing_to_learn_from_and_unknown_samplers_are_told(task):
         task.compile(sampler="nope")
 
 
+@pytest.mark.slow_on_jax
 def test_streaming_gives_the_same_text(task, sampling_task):
     whole = task.generate("the good", max_new_tokens=8, strip_prompt=True)
     assert "".join(task.stream("the good", max_new_tokens=8)) == whole

@@ -54,6 +54,7 @@ def test_stock_serving_would_serve_it(version):
     assert set(report.signatures) == {"serving_default", "generate"}
 
 
+@pytest.mark.slow
 def test_greedy_texts_equal_generate(task, served):
     outputs = served(text=PROMPTS[:3], **settings(3, max_new_tokens=COUNTS[:3]))
     for prompt, count, text in zip(PROMPTS, COUNTS, outputs["generated_text"], strict=False):

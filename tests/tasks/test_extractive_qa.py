@@ -100,6 +100,7 @@ def test_ready_batches_are_trimmed_to_their_longest_row():
     assert set(targets) == {"start_logits"}
 
 
+@pytest.mark.slow_on_jax
 def test_one_question_or_many_about_one_passage():
     task = tiny_extractive_qa()
     alone = task.answer("who came?", LONG)
@@ -150,6 +151,7 @@ def test_saved_with_its_optimizer(tmp_path):
     assert len(copy.optimizer.variables) == len(task.optimizer.variables)
 
 
+@pytest.mark.slow_on_jax
 @pytest.mark.parametrize("dtype", ["mixed_bfloat16"])
 def test_half_precision_and_a_frozen_backbone(dtype):
     backbone = BertBackbone(

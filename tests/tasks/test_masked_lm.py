@@ -195,6 +195,7 @@ def test_quantised_and_with_lora(make_tiny_masked_lm):
     assert not any("token_embedding" in path or "pooler" in path for path in paths)
 
 
+@pytest.mark.slow_on_jax
 def test_another_encoder_of_kerashub(tiny_tokenizer):
     backbone = keras_nlp.models.DistilBertBackbone(
         vocabulary_size=31,

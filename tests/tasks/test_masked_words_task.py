@@ -18,6 +18,7 @@ def test_each_mask_gets_tokens_scores_and_positions(tiny_masked_lm):
     assert all("[MASK]" not in c["text"] and "was" in c["text"] for m in masks for c in m)
 
 
+@pytest.mark.slow_on_jax
 def test_a_list_gives_a_list_and_batches_change_nothing(tiny_masked_lm):
     texts = ["a [MASK] film", "[MASK]", "the [MASK] [MASK] was [MASK]", "[MASK] good"]
     together = tiny_masked_lm.fill_mask(texts, top_k=2)
@@ -31,6 +32,7 @@ def test_a_list_gives_a_list_and_batches_change_nothing(tiny_masked_lm):
     assert tiny_masked_lm.fill_mask([]) == []
 
 
+@pytest.mark.slow_on_jax
 def test_answers_for_json_say_the_same(tiny_masked_lm):
     texts = ["a [MASK] film", "the [MASK] [MASK]"]
     answers = tiny_masked_lm.mask_answers({"text": texts}, top_k=2, batch_size=1)

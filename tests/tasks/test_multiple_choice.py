@@ -26,6 +26,7 @@ def one_row(number):
     return {key: value[number : number + 1] for key, value in ROWS.items()}
 
 
+@pytest.mark.slow_on_jax
 def test_each_choice_has_the_score_of_its_own_text():
     task = make(lm_loss_weight=0)
     logits = task.predict(ROWS, verbose=0)
@@ -108,6 +109,7 @@ def test_labels_are_checked_against_the_choices_of_their_row():
         task.export_to_transformers("somewhere")
 
 
+@pytest.mark.slow_on_jax
 def test_long_contexts_are_said():
     task = make(length=20, lm_loss_weight=0)
     with pytest.warns(UserWarning, match="1 of 2 texts are longer than 20 tokens"):

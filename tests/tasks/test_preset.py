@@ -15,6 +15,7 @@ def task(make_tiny_text_classifier):
     return make_tiny_text_classifier(dropout=0.0)
 
 
+@pytest.mark.slow_on_jax
 def test_preset_round_trip_with_the_head(task, tmp_path):
     task.fit(TEXTS, NAMES, epochs=3, verbose=0)
     expected = task.predict(TEXTS, verbose=0)

@@ -25,6 +25,7 @@ def test_logits_are_a_dense_layer_on_the_pooled_vector(tiny_text_classifier):
     assert logits.dtype == np.float32
 
 
+@pytest.mark.slow_on_jax
 def test_classify_gives_names_and_probabilities(tiny_text_classifier):
     logits = tiny_text_classifier.predict(TEXTS, verbose=0)
     expected = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)

@@ -45,6 +45,7 @@ def test_it_learns_words_and_texts(crf):
         assert all(0 < e["score"] <= 1 for e in found)
 
 
+@pytest.mark.slow_on_jax
 @pytest.mark.parametrize("crf", [False, True])
 def test_the_metric_of_evaluate_is_that_of_the_tags(crf):
     """Windows own every word once, so that the F1 over windows is that over texts."""
@@ -58,6 +59,7 @@ def test_the_metric_of_evaluate_is_that_of_the_tags(crf):
     assert np.isfinite(measured["loss"])
 
 
+@pytest.mark.slow_on_jax
 def test_entities_are_slices_and_each_stands_once():
     for crf in (False, True):
         for text, answer in zip(TEXTS, tiny_token_classifier(crf).tag(TEXTS), strict=True):
@@ -116,6 +118,7 @@ def test_saved_with_its_optimizer(tmp_path):
     assert len(copy.optimizer.variables) == len(task.optimizer.variables)
 
 
+@pytest.mark.slow_on_jax
 def test_half_precision_and_a_frozen_backbone():
     backbone = BertBackbone(
         vocabulary_size=len(VOCABULARY),
@@ -155,6 +158,7 @@ def test_a_causal_backbone(make_tiny_gpt, tiny_bpe_tokenizer, separator):
     assert (answer["words"], len(answer["tags"])) == (["小", "明", "came"], 3)
 
 
+@pytest.mark.slow_on_jax
 def test_another_encoder_of_kerashub_and_other_tags():
     backbone = keras_nlp.models.DistilBertBackbone(
         vocabulary_size=len(VOCABULARY),

@@ -218,6 +218,7 @@ def test_a_failed_run_leaves_nothing(run, monkeypatch, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["train.tsv", "validation.tsv"]
 
 
+@pytest.mark.slow
 def test_pairs_train_and_are_remembered(preset, tmp_path):
     file = tmp_path / "pairs.tsv"
     file.write_text("text\ttext_pair\tlabel\n" + "good film\tgreat play\tyes\nbad\tgood\tno\n" * 3)
