@@ -41,21 +41,21 @@ class BlockRunner:
         if keras.config.backend() == "torch" or calls <= _CALLS_BEFORE_TRACING:
             return function(layer, *tensors)
         kind = (function, _structure(layer))
-        shapes = self._frequent_shapes(kind, layer, tensors)
+        shapes = self._frequent_shapes(function, layer, tensors)
         if (kind, shapes) not in self._compiled:
             self._compiled[kind, shapes] = _compiled(function, layer, tensors, bool(shapes))
         weights = [keras.ops.convert_to_tensor(variable.value) for variable in layer.variables]
         return self._compiled[kind, shapes](weights, *tensors)
 
     def _frequent_shapes(
-        self, kind: Any, layer: keras.layers.Layer, tensors: tuple[Tensor, ...]
+        self, function: Callable[..., Any], layer: keras.layers.Layer, tensors: tuple[Tensor, ...]
     ) -> tuple[tuple[int, ...], ...]:
         """Return the shapes if XLA on TensorFlow should compile them; else none."""
         if keras.config.backend() != "tensorflow":
             return ()
         shapes = tuple(tuple(tensor.shape) for tensor in tensors)
-        self._calls[kind, id(layer), shapes] += 1
-        return shapes if self._calls[kind, id(layer), shapes] > _CALLS_BEFORE_COMPILING else ()
+        self._calls[function, id(layer), shapes] += 1
+        return shapes if self._calls[function, id(layer), shapes] > _CALLS_BEFORE_COMPILING else ()
 
 
 def _structure(layer: keras.layers.Layer) -> str:

@@ -1,13 +1,11 @@
 """Which masks a pre-training run has, when it does not draw them itself."""
 
 import dataclasses
-from typing import Any
 
 from kerazoo.data.objectives import GPT
 from kerazoo.data.prepare_settings import STATIC_MASK_SETTINGS, PrepareSettings
 from kerazoo.training.pretrain_config import PretrainConfig
 
-_DEFAULTS: dict[str, Any] = {"masking": "token", "mask_selection_rate": 0.15}
 _DRAWN = ("mask_token_rate", "random_token_rate", "ngram_unit", "replace_per_word")
 
 
@@ -23,7 +21,9 @@ def mask_settings(rows: PrepareSettings, config: PretrainConfig) -> PretrainConf
             theirs, and a causal language model has none.
     """
     if rows.objective != GPT and not rows.static_masks:
-        missing = {name: _DEFAULTS[name] for name in _DEFAULTS if getattr(config, name) is None}
+        # Those of static masks, as drawn ones are the same.
+        defaults = {name: getattr(PrepareSettings, name) for name in STATIC_MASK_SETTINGS}
+        missing = {n: value for n, value in defaults.items() if getattr(config, n) is None}
         return dataclasses.replace(config, **missing)
     held = {} if rows.objective == GPT else {n: getattr(rows, n) for n in STATIC_MASK_SETTINGS}
     for name in (*STATIC_MASK_SETTINGS, *_DRAWN):

@@ -48,11 +48,11 @@ class UnfinishedRun:
         self._is_begun = False
         self._run_file = self.folder / RUN_FILE
         self._complete_file = self.output / RUN_FILE
-        # Every checkpoint says what the run was begun with, too.
-        self.is_resumed = self._run_file.is_file() or bool(checkpoint_files(self.folder))
         is_complete = self._complete_file.is_file() and not self._run_file.is_file()
-        self.is_complete = resume and is_complete
-        self.is_resumed = self.is_resumed and not is_complete
+        # Every checkpoint says what the run was begun with, too.
+        is_begun = self._run_file.is_file() or bool(checkpoint_files(self.folder))
+        self.is_resumed = is_begun and not is_complete
+        self.is_complete = is_complete and resume
         if self.is_resumed and not resume:
             raise FileExistsError(
                 "The folder holds an unfinished run. Go on with it by --resume, remove the folder, "
