@@ -8,6 +8,7 @@ from keras import ops
 
 from kerazoo.axes import Tensor
 from kerazoo.checks import check_one_of
+from kerazoo.training.fused_adam import StepScalars
 from kerazoo.training.settings import ON_NON_FINITE, SKIP, STOP
 
 # The optimizer goes before one of Keras's, whose methods it calls, hence Any.
@@ -15,7 +16,7 @@ _OptimizerBase: Any = object
 
 
 class GuardedUpdate(_OptimizerBase):
-    """Lets a Keras optimizer leave weights and slots as they are where a gradient is not finite.
+    """Lets a `FusedAdam` leave weights and slots as they are where a gradient is not finite.
 
     Whether the gradients are finite is known from their norm over all weights, which clipping
     needs anyway; that and the numbers of such steps stay on the device. Keras's counter of steps
@@ -64,14 +65,16 @@ class GuardedUpdate(_OptimizerBase):
 
     def apply(self, grads: Sequence[Any], trainable_variables: Any = None) -> None:
         """Update the variables unless a gradient is not finite; see `keras.Optimizer.apply`."""
-        if self.on_non_finite is None and not _is_distributed():
-            super().apply(grads, trainable_variables)
-            return
-        if not self.built:
+        is_plain = self.on_non_finite is None and not _is_distributed()
+        if not (self.built or is_plain):
             self.build(trainable_variables)
         if _is_distributed():
             pairs = zip(grads, trainable_variables or self._trainable_variables, strict=True)
             grads = [grad for grad, _ in self._all_reduce_sum_gradients(pairs)]
+        grads = [_dense(grad) for grad in grads]
+        if is_plain:
+            super().apply(grads, trainable_variables)
+            return
         self._norm = _global_norm(grads)
         if self.on_non_finite is None:
             self._update_if(ops.convert_to_tensor(True), grads, trainable_variables)
@@ -130,27 +133,27 @@ class GuardedUpdate(_OptimizerBase):
             return
         import tensorflow as tf
 
-        def update_all(strategy: Any, grads: list[Any], does_update: Any) -> None:
+        def update_all(strategy: Any, grads: list[Any], *others: Tensor) -> None:
             for variable, grad in zip(variables, grads, strict=True):
-                arguments = (grad, does_update)
+                arguments = (grad, *others)
                 strategy.extended.update(variable.value, self._update_one, arguments, group=False)
 
         tf.__internal__.distribute.interim.maybe_merge_call(
             update_all,
             tf.distribute.get_strategy(),
             self._clip_gradients(grads),
+            self.step_scalars(),
             self._does_update,
         )
 
-    def _update_one(self, variable: Any, grad: Tensor, does_update: Tensor) -> None:
+    def _update_one(
+        self, variable: Any, grad: Tensor, scalars: StepScalars, does_update: Tensor
+    ) -> None:
         """Decay and update a variable of TensorFlow, or leave it as it is."""
         import tensorflow as tf
 
         def update() -> tf.Tensor:
-            rate = tf.cast(self.learning_rate, variable.dtype)
-            if self.weight_decay is not None and self._use_weight_decay(variable):
-                variable.assign_sub(variable * tf.cast(self.weight_decay, variable.dtype) * rate)
-            self.update_step(grad, variable, rate)
+            self.decay_and_step(variable, grad, scalars)
             return tf.constant(True)
 
         tf.cond(does_update, update, lambda: tf.constant(False))
@@ -163,6 +166,19 @@ class GuardedUpdate(_OptimizerBase):
         longest = self.global_clipnorm
         scale = longest * ops.minimum(1.0 / self._norm, 1.0 / longest)
         return [grad * scale for grad in grads]
+
+
+def _dense(gradient: Any) -> Any:
+    """Return the gradient of an embedding with a row for each token.
+
+    TensorFlow gives a row for each time that a token stands there. Keras squares these one by one,
+    for the norm and for Adam, where it is their sum that has to be squared.
+    """
+    if gradient is None or keras.backend.backend() != "tensorflow":
+        return gradient
+    import tensorflow as tf
+
+    return tf.convert_to_tensor(gradient)
 
 
 def _global_norm(grads: Sequence[Any]) -> Tensor:

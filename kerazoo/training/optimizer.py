@@ -5,6 +5,7 @@ from typing import Any
 
 import keras
 
+from kerazoo.training.fused_adam import FusedAdam
 from kerazoo.training.guarded_update import GuardedUpdate
 from kerazoo.training.schedule import WarmupLinearDecay
 
@@ -21,7 +22,7 @@ def decays(variable: keras.Variable) -> bool:
 
 
 @keras.saving.register_keras_serializable(package="kerazoo")
-class BertAdamW(GuardedUpdate, keras.optimizers.AdamW):
+class BertAdamW(GuardedUpdate, FusedAdam, keras.optimizers.AdamW):
     """`keras.optimizers.AdamW` that decays no bias and no layer norm, and may be guarded.
 
     Keras's own keeps its list of exclusions outside its config, so that a reloaded optimizer decays

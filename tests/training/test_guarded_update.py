@@ -134,3 +134,25 @@ def test_replicas_reach_the_weights_of_one(mirrored_strategy):
         together = fit_together(mirrored_strategy, guard, ROWS)
         for a, b in zip(together.get_weights(), alone.get_weights(), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("on_non_finite", [None, "stop"])
+@pytest.mark.parametrize("clip_norm", [0.0, 0.01])
+def test_a_token_that_stands_twice_counts_with_the_sum_of_its_gradients(on_non_finite, clip_norm):
+    # TensorFlow gives a row for each time; to square or to measure them one by one is wrong.
+    layer = keras.layers.Embedding(5, 3)
+    model = keras.Sequential([keras.Input((4,), dtype="int32"), layer])
+    optimizer = create_optimizer(0.1, 0.0, clip_norm, on_non_finite)
+    model.compile(optimizer, "mse")
+    layer.set_weights([np.zeros((5, 3))])
+    model.fit(np.array([[2, 2, 2, 4]]), np.full((1, 4, 3), 1.0), 1, verbose=0)
+    gradient = np.zeros((5, 3))
+    gradient[[2, 4]] = np.array([[3], [1]]) * -2 / 12
+    if clip_norm:
+        gradient *= clip_norm / np.linalg.norm(gradient)
+    first, second = (
+        keras.ops.convert_to_numpy(moments[0])
+        for moments in (optimizer._momentums, optimizer._velocities)
+    )
+    np.testing.assert_allclose(first, 0.1 * gradient, rtol=1e-4, atol=1e-9)
+    np.testing.assert_allclose(second, 0.001 * gradient**2, rtol=1e-4, atol=1e-9)
