@@ -57,7 +57,8 @@ def test_a_layer_with_further_weights_is_compiled_for_itself(make_sharp_gpt, com
     for _ in range(3):
         found = as_arrays(backbone.hidden_states(inputs, run_block))
     for own, theirs in zip(found, expected, strict=True):
-        np.testing.assert_allclose(own, theirs, atol=1e-5)
+        # States of GPT-2, which have no norm, are up to 30: relative to them float32 ends at 1e-7.
+        np.testing.assert_allclose(own, theirs, rtol=1e-6, atol=1e-5)
     eager = keras.config.backend() == "torch"
     assert len(compilations) == (0 if eager else 2)
 
