@@ -33,7 +33,8 @@ TEST_DATA := $(DEMO_DATA) cn-clip
 # The tests that run on every backend.
 BACKEND_TESTS := tests/layers tests/backbones tests/tasks tests/training/test_pretrain_loop.py \
   tests/training/test_finetune_loop.py tests/training/test_resumable_fit.py \
-  tests/training/test_guarded_update.py tests/training/test_non_finite_guard.py \
+  tests/optimizers/test_adamw.py tests/optimizers/test_fused_adam.py \
+  tests/optimizers/test_guarded_update.py tests/training/test_non_finite_guard.py \
   tests/analysis/test_attention.py tests/analysis/test_block_runner.py
 
 help:

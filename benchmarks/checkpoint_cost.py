@@ -33,8 +33,8 @@ def make_side(size: str, steps: int, folder: str) -> Callable[..., Any]:
 
     import kerazoo
     from kerazoo.backbones.sizes import named_size
+    from kerazoo.optimizers.adamw import create_optimizer
     from kerazoo.training.checkpoint import Position, read_checkpoint, write_checkpoint
-    from kerazoo.training.optimizer import create_optimizer
 
     def new_task(on_non_finite: str | None) -> Any:
         sizes = {**named_size("bert", size), "max_sequence_length": SEQUENCE_LENGTH}

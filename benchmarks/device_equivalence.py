@@ -78,7 +78,7 @@ def outcome(loss: str, devices: Any, parts: int) -> dict[str, Any]:
     import numpy as np
     from keras import ops, tree
 
-    from kerazoo.training.optimizer import create_optimizer
+    from kerazoo.optimizers.adamw import create_optimizer
 
     def flat(values: list[Any]) -> Any:
         return np.concatenate([np.asarray(v, "float64").ravel() for v in values])

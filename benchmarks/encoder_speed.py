@@ -9,10 +9,10 @@ Compared:  kerazoo's `BertBackbone` with KerasHub's on the same Keras backend, a
 Same work: all sides read one random checkpoint, written by transformers, and their pooled outputs
            are compared first. Same ids, batch, length and padding mask; float32; the tanh GELU,
            since KerasHub has no other; dropout 0.1 on states, attention and head; cross-entropy;
-           AdamW with decay on all weights; same number of threads. Keras sides train by `fit` and
-           run by `predict_on_batch`, compiled as Keras does by itself unless --jit-compile says
-           otherwise; transformers runs eagerly in inference mode, and trains with the fused AdamW,
-           the default of its own trainer.
+           AdamW without decay of biases and norms, each library's own, which for transformers is
+           the fused one, the default of its trainer; same number of threads. Keras sides train
+           by `fit` and run by `predict_on_batch`, compiled as Keras does by itself unless
+           --jit-compile says otherwise; transformers runs eagerly in inference mode.
 """
 
 import math
@@ -72,17 +72,21 @@ def _keras(library: str, folder: str, inputs: dict, labels: Any, jit: str) -> tu
     import tensorflow as tf
 
     import kerazoo
+    from kerazoo.optimizers.adamw import BertAdamW
 
     if library == "kerazoo":
         backbone = kerazoo.BertBackbone.from_preset(folder)
         task = kerazoo.TextClassifier(backbone, num_classes=CLASSES, dropout=0.1)
+        optimizer = BertAdamW(LEARNING_RATE, weight_decay=WEIGHT_DECAY)
     else:
         backbone = keras_nlp.models.BertBackbone.from_preset(folder)
         task = keras_nlp.models.BertTextClassifier(backbone, num_classes=CLASSES, dropout=0.1)
+        optimizer = keras.optimizers.AdamW(LEARNING_RATE, weight_decay=WEIGHT_DECAY)
+        optimizer.exclude_from_weight_decay(var_names=["bias", "gamma", "beta"])
     jit_compile = {"auto": "auto", "true": True, "false": False}[jit]
     backbone.compile(jit_compile=jit_compile)
     task.compile(
-        optimizer=keras.optimizers.AdamW(LEARNING_RATE, weight_decay=WEIGHT_DECAY),
+        optimizer=optimizer,
         loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
         metrics=[],
         jit_compile=jit_compile,
@@ -109,9 +113,13 @@ def _transformers(folder: str, size: str, inputs: dict, labels: Any) -> tuple:
     if not os.listdir(folder):
         _write_checkpoint(folder, size)
     task = BertForSequenceClassification.from_pretrained(folder)
-    optimizer = torch.optim.AdamW(
-        task.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY, fused=True
+    # Biases and the weights of layer norms are the vectors among the weights.
+    decayed, others = (
+        [weight for weight in task.parameters() if (weight.dim() > 1) == is_decayed]
+        for is_decayed in (True, False)
     )
+    groups = [{"params": decayed}, {"params": others, "weight_decay": 0.0}]
+    optimizer = torch.optim.AdamW(groups, lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY, fused=True)
     batch = {
         "input_ids": torch.tensor(inputs["token_ids"], dtype=torch.long),
         "token_type_ids": torch.tensor(inputs["segment_ids"], dtype=torch.long),

@@ -70,9 +70,9 @@ def train_small(folder: Path, output: Path, steps: int, eager: bool) -> None:
     import numpy as np
 
     from kerazoo.data.row_order import RowOrder
+    from kerazoo.optimizers.adamw import create_optimizer
     from kerazoo.training.checkpoint_writer import RunPlan
     from kerazoo.training.fit_progress import FitProgress
-    from kerazoo.training.optimizer import create_optimizer
     from kerazoo.training.progress import SILENT
     from kerazoo.training.resumable_fit import resumable_fit
     from kerazoo.training.unfinished_run import UnfinishedRun

@@ -32,10 +32,10 @@ import tokenizers
 
 import kerazoo
 from kerazoo.data.stratified_split import stratified_split
+from kerazoo.optimizers.adamw import create_optimizer
+from kerazoo.optimizers.schedule import WarmupLinearDecay
 from kerazoo.preprocessing.causal_lm import CausalLMPreprocessor
 from kerazoo.preprocessing.joined_rows import joined_rows
-from kerazoo.training.optimizer import create_optimizer
-from kerazoo.training.schedule import WarmupLinearDecay
 
 VOCABULARY_SIZE = 4096
 ROW = 128  # tokens of a row, in training and in classification

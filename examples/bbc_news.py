@@ -32,8 +32,8 @@ from sklearn.svm import LinearSVC
 import kerazoo
 from kerazoo.data.stratified_split import stratified_split
 from kerazoo.export.verify import verify_saved_model
-from kerazoo.training.optimizer import create_optimizer
-from kerazoo.training.schedule import WarmupLinearDecay
+from kerazoo.optimizers.adamw import create_optimizer
+from kerazoo.optimizers.schedule import WarmupLinearDecay
 
 SEQUENCE_LENGTH = 256
 TRAINED_LAYERS = 2

@@ -27,8 +27,8 @@ import kerazoo
 from kerazoo.data.questions import read_questions
 from kerazoo.export.verify import verify_saved_model
 from kerazoo.metrics.span_f1 import squad_scores
-from kerazoo.training.optimizer import create_optimizer
-from kerazoo.training.schedule import WarmupLinearDecay
+from kerazoo.optimizers.adamw import create_optimizer
+from kerazoo.optimizers.schedule import WarmupLinearDecay
 
 SEQUENCE_LENGTH, STRIDE = 256, 128
 BATCH_SIZE = 16

@@ -20,7 +20,7 @@ TESTS = ROOT / "tests"
 # Imports go from right to left only; packages on one level may import each other one way.
 LEVELS = [
     {"axes", "checks", "class_table", "without_autograph"},
-    {"layers", "tokenizers", "conversion"},
+    {"layers", "tokenizers", "conversion", "optimizers"},
     {"backbones", "preprocessing", "metrics", "generation"},
     {"data"},
     {"tasks"},

@@ -10,6 +10,7 @@ from kerazoo.cli.failure import DEBUG
 from kerazoo.cli.settings_options import OptionTable, options_of, settings_of
 from kerazoo.data.prepare_settings import MASKINGS
 from kerazoo.data.tag_schemes import BIO, TAG_SCHEMES
+from kerazoo.optimizers.on_non_finite import ON_NON_FINITE
 from kerazoo.training.config import (
     CLASS_WEIGHTS,
     POOLINGS,
@@ -17,7 +18,7 @@ from kerazoo.training.config import (
     FinetuneConfig,
 )
 from kerazoo.training.generation_settings import GenerationSettings
-from kerazoo.training.settings import AUTO, ON_NON_FINITE, PRECISIONS, STRATEGIES
+from kerazoo.training.settings import AUTO, PRECISIONS, STRATEGIES
 
 
 class OutputPath(click.ParamType):

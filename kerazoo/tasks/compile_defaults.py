@@ -4,10 +4,12 @@ from typing import Any
 
 import keras
 
+from kerazoo.optimizers.adamw import create_optimizer
+
 
 def default_optimizer(optimizer: Any) -> Any:
     """Return the optimizer; "auto" is Adam with a learning rate of 5e-5, as KerasHub's."""
-    return keras.optimizers.Adam(5e-5) if optimizer == "auto" else optimizer
+    return create_optimizer(5e-5, weight_decay=0.0) if optimizer == "auto" else optimizer
 
 
 def default_jit_compile(jit_compile: bool | str) -> bool | str:

@@ -5,7 +5,8 @@ import dataclasses
 from kerazoo.checks import check_one_of, check_positive, check_rate
 from kerazoo.data.prepare_settings import MASKINGS
 from kerazoo.data.tag_schemes import BIO, TAG_SCHEMES
-from kerazoo.training.settings import ON_NON_FINITE, PRECISIONS, STOP, Settings
+from kerazoo.optimizers.on_non_finite import ON_NON_FINITE, STOP
+from kerazoo.training.settings import PRECISIONS, Settings
 
 CLASS_WEIGHTS = ("balanced",)
 POOLINGS = ("pooled", "mean")

@@ -8,11 +8,11 @@ from typing import Any
 
 import keras
 
+from kerazoo.optimizers.on_non_finite import STOP
 from kerazoo.training.checkpoint_folder import checkpoint_files
 from kerazoo.training.counted import counted
 from kerazoo.training.progress import Progress
 from kerazoo.training.run_progress import RunProgress
-from kerazoo.training.settings import STOP
 
 _LOOK_EVERY_SECONDS = 1.0
 

@@ -6,7 +6,8 @@ import math
 from kerazoo.checks import check_one_of, check_positive, check_rate
 from kerazoo.data.objectives import OBJECTIVES
 from kerazoo.data.prepare_settings import MASKINGS, PACKINGS, SEGMENTERS
-from kerazoo.training.settings import ON_NON_FINITE, PRECISIONS, STOP, Settings
+from kerazoo.optimizers.on_non_finite import ON_NON_FINITE, STOP
+from kerazoo.training.settings import PRECISIONS, Settings
 
 NGRAM_UNITS = ("word", "token")
 

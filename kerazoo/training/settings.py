@@ -10,9 +10,6 @@ from typing import Any, Self
 from kerazoo.checks import check_divisible, check_positive
 
 PRECISIONS = ("float32", "mixed_bfloat16")
-STOP = "stop"
-SKIP = "skip"
-ON_NON_FINITE = (STOP, SKIP)
 AUTO = "auto"
 NO_STRATEGY = "none"
 MIRRORED = "mirrored"

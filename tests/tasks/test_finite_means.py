@@ -2,8 +2,8 @@ import keras
 import numpy as np
 import pytest
 
+from kerazoo.optimizers.adamw import create_optimizer
 from kerazoo.tasks.finite_means import FiniteMeans
-from kerazoo.training.optimizer import create_optimizer
 
 ROWS = np.arange(30, dtype="float32").reshape(10, 3) / 10
 TARGETS = ROWS[:, :2]

@@ -2,9 +2,9 @@ import keras
 import numpy as np
 import pytest
 
+from kerazoo.optimizers.adamw import create_optimizer
 from kerazoo.training import non_finite_guard as module
 from kerazoo.training.non_finite_guard import NonFiniteError, NonFiniteGuard
-from kerazoo.training.optimizer import create_optimizer
 from kerazoo.training.progress import Progress
 from kerazoo.training.run_progress import RunProgress
 

@@ -12,11 +12,11 @@ from interruptions import at_step, fail
 from kerazoo import BertPretrainer, MaskedLM
 from kerazoo.data.manifest import read_manifest
 from kerazoo.data.shard_rows import ShardRows
+from kerazoo.optimizers.adamw import decays
 from kerazoo.preprocessing.bert_pretrainer import BertPretrainerPreprocessor
 from kerazoo.preprocessing.masked_lm import MaskedLMPreprocessor
 from kerazoo.tasks.packed_rows import packed_rows
 from kerazoo.training.checkpoint_folder import checkpoint_files
-from kerazoo.training.optimizer import decays
 from kerazoo.training.pretrain_config import PretrainConfig
 from kerazoo.training.pretrain_loop import _inputs, dry_steps, train_steps
 from kerazoo.training.unfinished_run import UnfinishedRun

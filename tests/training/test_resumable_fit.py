@@ -11,10 +11,10 @@ import pytest
 from interruptions import at_step, fail
 
 from kerazoo.data.row_order import RowOrder
+from kerazoo.optimizers.adamw import create_optimizer
 from kerazoo.training.checkpoint_folder import checkpoint_files
 from kerazoo.training.checkpoint_writer import RunPlan
 from kerazoo.training.fit_progress import FitProgress
-from kerazoo.training.optimizer import create_optimizer
 from kerazoo.training.progress import SILENT, Progress
 from kerazoo.training.resumable_fit import resumable_fit
 from kerazoo.training.run_progress import RunProgress

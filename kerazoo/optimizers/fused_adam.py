@@ -56,7 +56,7 @@ class FusedAdam(_AdamWBase):
 
         dtype = variable.dtype
         rate, *powers = (tf.cast(scalar, dtype) for scalar in scalars)
-        if self.weight_decay is not None and self._use_weight_decay(variable):
+        if self.weight_decay and self._use_weight_decay(variable):
             variable.assign_sub(variable * (tf.cast(self.weight_decay, dtype) * rate))
         if self.amsgrad:
             self.update_step(gradient, variable, rate)

@@ -8,8 +8,8 @@ from keras import ops
 
 from kerazoo.axes import Tensor
 from kerazoo.checks import check_one_of
-from kerazoo.training.fused_adam import StepScalars
-from kerazoo.training.settings import ON_NON_FINITE, SKIP, STOP
+from kerazoo.optimizers.fused_adam import StepScalars
+from kerazoo.optimizers.on_non_finite import ON_NON_FINITE, SKIP, STOP
 
 # The optimizer goes before one of Keras's, whose methods it calls, hence Any.
 _OptimizerBase: Any = object

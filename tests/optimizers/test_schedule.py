@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from kerazoo.training.schedule import WarmupLinearDecay
+from kerazoo.optimizers.schedule import WarmupLinearDecay
 
 
 def rates(schedule, steps):

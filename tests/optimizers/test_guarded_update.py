@@ -2,7 +2,7 @@ import keras
 import numpy as np
 import pytest
 
-from kerazoo.training.optimizer import create_optimizer
+from kerazoo.optimizers.adamw import create_optimizer
 
 ROWS = np.random.default_rng(0).normal(size=(20, 3)).astype("float32")
 TARGETS = np.ones((20, 2), "float32")

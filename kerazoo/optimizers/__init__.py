@@ -1,0 +1,1 @@
+"""Optimizers and learning rates; the updates of weights that training makes."""
