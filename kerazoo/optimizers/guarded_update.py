@@ -23,8 +23,7 @@ class GuardedUpdate(_OptimizerBase):
     goes on, so that the learning rate does too.
 
     Under a strategy of TensorFlow the gradients are summed over the replicas first, so that all
-    know the same norm, clip by it, and leave out the same steps; Keras's moving average of weights
-    and its accumulation of gradients are not made there.
+    know the same norm, clip by it, and leave out the same steps.
 
     Attributes:
         on_non_finite: "skip" leaves such a step out, "stop" all later ones too, so that the weights
@@ -54,13 +53,29 @@ class GuardedUpdate(_OptimizerBase):
         self.on_non_finite = on_non_finite
 
     def build(self, variables: Sequence[keras.Variable]) -> None:
-        """Create the slots, and the guard's counters."""
+        """Create the slots, and the guard's counters.
+
+        Raises:
+            ValueError: if the optimizer does more than Adam, and cannot be guarded or distributed.
+        """
         is_new = not self.built
+        if is_new and keras.backend.backend() == "tensorflow":
+            self._check_fused()
         super().build(variables)
         if is_new and self.on_non_finite is not None:
             self.non_finite_steps, self.non_finite_step = (
                 self.add_variable((), "zeros", "int32", aggregation="only_first_replica", name=name)
                 for name in ("non_finite_steps", "non_finite_step")
+            )
+
+    def _check_fused(self) -> None:
+        if not self.is_fused and (self.on_non_finite is not None or _is_distributed()):
+            raise ValueError(
+                "`amsgrad`, `use_ema` and `gradient_accumulation_steps` are neither for an "
+                "optimizer that leaves steps out nor for several replicas of TensorFlow; "
+                "`task.accumulate(n)` computes a batch in n parts. "
+                f"Received: amsgrad={self.amsgrad}, use_ema={self.use_ema}, "
+                f"gradient_accumulation_steps={self.gradient_accumulation_steps}"
             )
 
     def apply(self, grads: Sequence[Any], trainable_variables: Any = None) -> None:
@@ -72,14 +87,11 @@ class GuardedUpdate(_OptimizerBase):
             pairs = zip(grads, trainable_variables or self._trainable_variables, strict=True)
             grads = [grad for grad, _ in self._all_reduce_sum_gradients(pairs)]
         grads = [_dense(grad) for grad in grads]
-        if is_plain:
+        if self.on_non_finite is None:
             super().apply(grads, trainable_variables)
             return
         self._norm = _global_norm(grads)
-        if self.on_non_finite is None:
-            self._update_if(ops.convert_to_tensor(True), grads, trainable_variables)
-        else:
-            self._guarded(grads, trainable_variables)
+        self._guarded(grads, trainable_variables)
         self._norm = self._does_update = None
 
     def _guarded(self, grads: Sequence[Any], trainable_variables: Any) -> None:
@@ -98,20 +110,11 @@ class GuardedUpdate(_OptimizerBase):
         self.non_finite_steps.assign_add(ops.cast(ops.logical_not(is_finite), "int32"))
 
     def _update_if(self, condition: Tensor, grads: Sequence[Any], variables: Any) -> None:
-        """Call Keras's own `apply`, and undo or leave out what it does."""
+        """Call Keras's own `apply`, and let it change nothing, undo it, or leave it out."""
         backend = keras.backend.backend()
-        if _is_distributed():
+        if backend == "tensorflow":
             self._does_update = condition
             super().apply(grads, variables)
-        elif backend == "tensorflow":
-            import tensorflow as tf
-
-            def update() -> tf.Tensor:
-                super(GuardedUpdate, self).apply(grads, variables)
-                return tf.constant(True)
-
-            # One branch for all: choosing variable by variable would copy each of them.
-            tf.cond(condition, update, lambda: tf.constant(False))
         elif backend == "jax":
             # XLA makes one loop of the update and the choice; a branch would copy the state.
             changed = [*(variables or self._trainable_variables), *self.variables]
@@ -122,50 +125,36 @@ class GuardedUpdate(_OptimizerBase):
         elif condition:
             super().apply(grads, variables)
 
-    def _backend_apply_gradients(self, grads: list[Any], variables: list[Any]) -> None:
-        """Decay and update on all replicas or on none; in Keras's own way without a strategy.
+    def step_scalars(self) -> StepScalars:
+        """Return Adam's on TensorFlow; of a step that is left out, those that change nothing.
 
-        A replica may not branch around what it does together with the others, so the branch is
-        inside, where each variable is updated.
+        To stand still by numbers is no slower than to branch, which a replica may not do around
+        what it does together with others.
         """
+        scalars = super().step_scalars()
         if self._does_update is None:
-            super()._backend_apply_gradients(grads, variables)
-            return
-        import tensorflow as tf
-
-        def update_all(strategy: Any, grads: list[Any], *others: Tensor) -> None:
-            for variable, grad in zip(variables, grads, strict=True):
-                arguments = (grad, *others)
-                strategy.extended.update(variable.value, self._update_one, arguments, group=False)
-
-        tf.__internal__.distribute.interim.maybe_merge_call(
-            update_all,
-            tf.distribute.get_strategy(),
-            self._clip_gradients(grads),
-            self.step_scalars(),
-            self._does_update,
-        )
-
-    def _update_one(
-        self, variable: Any, grad: Tensor, scalars: StepScalars, does_update: Tensor
-    ) -> None:
-        """Decay and update a variable of TensorFlow, or leave it as it is."""
-        import tensorflow as tf
-
-        def update() -> tf.Tensor:
-            self.decay_and_step(variable, grad, scalars)
-            return tf.constant(True)
-
-        tf.cond(does_update, update, lambda: tf.constant(False))
+            return scalars
+        still = scalars._replace(learning_rate=0.0, beta_1=1.0, beta_2=1.0)
+        pairs = zip(scalars, still, strict=True)
+        return StepScalars(*(ops.where(self._does_update, moving, at) for moving, at in pairs))
 
     def _clip_gradients(self, grads: list[Any]) -> list[Any]:
-        """Clip by the norm that is known already; in Keras's own way if there is none."""
-        if self._norm is None or not self.global_clipnorm:
+        """Clip by the norm that is known already; in Keras's own way if there is none.
+
+        On TensorFlow the gradients of a step that is left out become zeros.
+        """
+        if self._norm is None or not (self.global_clipnorm or self._does_update is not None):
             clipped: list[Any] = super()._clip_gradients(grads)
             return clipped
-        longest = self.global_clipnorm
-        scale = longest * ops.minimum(1.0 / self._norm, 1.0 / longest)
-        return [grad * scale for grad in grads]
+        longest = self.global_clipnorm or float("inf")
+        scale = ops.minimum(longest / self._norm, 1.0)
+        if self._does_update is None:
+            return [grad * scale for grad in grads]
+        import tensorflow as tf
+
+        scale = tf.where(self._does_update, scale, 0.0)
+        # Unlike a product, NaN times 0 is 0 here.
+        return [tf.math.multiply_no_nan(grad, tf.cast(scale, grad.dtype)) for grad in grads]
 
 
 def _dense(gradient: Any) -> Any:

@@ -2,7 +2,7 @@ import keras
 import numpy as np
 import pytest
 
-from kerazoo.optimizers.adamw import create_optimizer
+from kerazoo.optimizers.adamw import BertAdamW, create_optimizer
 
 ROWS = np.random.default_rng(0).normal(size=(20, 3)).astype("float32")
 TARGETS = np.ones((20, 2), "float32")
@@ -156,3 +156,14 @@ def test_a_token_that_stands_twice_counts_with_the_sum_of_its_gradients(on_non_f
     )
     np.testing.assert_allclose(first, 0.1 * gradient, rtol=1e-4, atol=1e-9)
     np.testing.assert_allclose(second, 0.001 * gradient**2, rtol=1e-4, atol=1e-9)
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize(
+    "options", [{"amsgrad": True}, {"use_ema": True}, {"gradient_accumulation_steps": 3}]
+)
+def test_what_cannot_stand_still_is_refused(options):
+    optimizer = BertAdamW(0.1, **options)
+    optimizer.guard("skip")
+    with pytest.raises(ValueError, match=r"task.accumulate\(n\).*" + next(iter(options))):
+        optimizer.build([keras.Variable(np.zeros((4, 3)))])
