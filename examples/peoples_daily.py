@@ -187,7 +187,7 @@ for seed in range(seeds):
     train_file = write_rows(f"train-{seed}.jsonl", chosen)
     config = FinetuneConfig(
         epochs=review_epochs, learning_rate=5e-4, sequence_length=SEQUENCE_LENGTH, pooling="mean",
-        seed=seed,
+        bucket_width=16, seed=seed,
     )  # fmt: skip
     for name, preset in presets.items():
         output = run / "finetuned" / f"{name}-{seed}"
