@@ -143,18 +143,17 @@ class GuardedUpdate(_OptimizerBase):
 
         On TensorFlow the gradients of a step that is left out become zeros.
         """
-        if self._norm is None or not (self.global_clipnorm or self._does_update is not None):
-            clipped: list[Any] = super()._clip_gradients(grads)
-            return clipped
-        longest = self.global_clipnorm or float("inf")
-        scale = ops.minimum(longest / self._norm, 1.0)
-        if self._does_update is None:
-            return [grad * scale for grad in grads]
-        import tensorflow as tf
+        clips = bool(self._norm is not None and self.global_clipnorm)
+        scale = ops.minimum(self.global_clipnorm / self._norm, 1.0) if clips else 1.0
+        if not clips:
+            grads = super()._clip_gradients(grads)
+        if self._does_update is not None:
+            import tensorflow as tf
 
-        scale = tf.where(self._does_update, scale, 0.0)
-        # Unlike a product, NaN times 0 is 0 here.
-        return [tf.math.multiply_no_nan(grad, tf.cast(scale, grad.dtype)) for grad in grads]
+            scale = tf.where(self._does_update, scale, 0.0)
+            # Unlike a product, NaN times 0 is 0 here.
+            return [tf.math.multiply_no_nan(grad, tf.cast(scale, grad.dtype)) for grad in grads]
+        return [grad * scale for grad in grads] if clips else grads
 
 
 def _dense(gradient: Any) -> Any:

@@ -167,3 +167,12 @@ def test_what_cannot_stand_still_is_refused(options):
     optimizer.guard("skip")
     with pytest.raises(ValueError, match=r"task.accumulate\(n\).*" + next(iter(options))):
         optimizer.build([keras.Variable(np.zeros((4, 3)))])
+
+
+def test_other_ways_to_clip_are_keras_own():
+    optimizer = BertAdamW(0.1, clipvalue=0.25)
+    optimizer.guard("skip")
+    variable = keras.Variable(np.zeros((4, 3)))
+    optimizer.apply([keras.ops.full((4, 3), 5.0)], [variable])
+    momentum = keras.ops.convert_to_numpy(optimizer._momentums[0])
+    np.testing.assert_allclose(momentum, 0.1 * 0.25, rtol=1e-6)
