@@ -10,6 +10,7 @@ from kerazoo.data.row import Rows
 from kerazoo.data.stratified_split import stratified_split
 from kerazoo.data.table import Table
 from kerazoo.data.tag_schemes import BIO
+from kerazoo.tasks.saved_task import SavedTask
 from kerazoo.training.config import FinetuneConfig
 from kerazoo.training.predictor import Predictor
 from kerazoo.training.progress import SILENT, Progress
@@ -89,6 +90,15 @@ class Form:
                 f"{with_pairs[0]} has the column `{TEXT_PAIR}` and {other} has not. "
                 "Give both files pairs, or none."
             )
+
+    def check_settings(self, config: FinetuneConfig, saved: SavedTask, row_length: int) -> None:
+        """Raise ValueError if settings do not fit what the checkpoint says in its small files.
+
+        Args:
+            config: the settings of the run.
+            saved: the task as the checkpoint holds it.
+            row_length: int, the tokens of a row.
+        """
 
     def split_labels(self, table: Table, config: FinetuneConfig) -> Sequence[str]:
         """Return what a held-out share must have in the same proportions, one value a row."""

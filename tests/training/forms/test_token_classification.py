@@ -62,13 +62,13 @@ def test_files_decide_the_tags_and_settings_the_rest(conll, spans):
         table = FORM.read_table(file)
         FORM.check(table, table, FinetuneConfig())
         assert FORM.task_arguments(table, FinetuneConfig()) == {"labels": expected}
-    config = FinetuneConfig(stride=64, crf=True, ban_illegal_moves=False, label_all_pieces=True)
+    config = FinetuneConfig(stride=64, crf=True, ban_illegal_moves=True, label_all_pieces=False)
     assert FORM.task_arguments(table, config) == {
         "labels": expected,
         "stride": 64,
         "crf": True,
-        "ban_illegal_moves": False,
-        "label_all_pieces": True,
+        "ban_illegal_moves": True,
+        "label_all_pieces": False,
     }
     kept, held_out = FORM.split(table, FinetuneConfig(validation_fraction=0.3))
     assert sorted(kept + held_out) == list(range(6))
