@@ -105,10 +105,16 @@ class Form:
         return table.columns[LABEL]
 
     def split(self, table: Table, config: FinetuneConfig) -> tuple[list[int], list[int]]:
-        """Return the indices of the rows that are kept and of those that are held out."""
-        return stratified_split(
-            self.split_labels(table, config), config.validation_fraction, config.seed
-        )
+        """Return the indices of the rows that are kept and of those that are held out.
+
+        Raises:
+            ValueError: if none can be held out; the message names the file.
+        """
+        labels = self.split_labels(table, config)
+        try:
+            return stratified_split(labels, config.validation_fraction, config.seed)
+        except ValueError as error:
+            raise ValueError(f"{table.path}: {error}") from error
 
     def usable(self, table: Table, task: Any) -> Table:
         """Return the rows that the loaded task can read; what was wrong with others is `skipped`.

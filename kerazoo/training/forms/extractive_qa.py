@@ -49,7 +49,7 @@ class ExtractiveQAForm(Form):
             which = "the only question is" if len(table) == 1 else f"all {len(table)} questions are"
             raise ValueError(
                 f"{table.path}: {which} about one passage, so none can be held out. Give more "
-                "passages, or a validation file. Received: passages=1"
+                "passages, or a validation file (--validation). Received: passages=1"
             )
         _, chosen = stratified_split([""] * len(contexts), config.validation_fraction, config.seed)
         held_out = {contexts[index] for index in chosen}

@@ -5,7 +5,6 @@ from typing import Any
 
 from kerazoo.axes import ENTITIES, TAGS, TEXT, WORDS
 from kerazoo.data.row import Rows
-from kerazoo.data.stratified_split import stratified_split
 from kerazoo.data.table import Table
 from kerazoo.data.tagged_texts import read_tagged_texts, rows_to_tag
 from kerazoo.metrics.entity_report import entity_report
@@ -59,8 +58,28 @@ class TokenClassificationForm(Form):
         kind.preprocessor_cls.check_windows(row_length, settings.get("stride"))
 
     def split(self, table: Table, config: FinetuneConfig) -> tuple[list[int], list[int]]:
-        """Return the indices of the rows that are kept and of those that are held out."""
-        return stratified_split([""] * len(table), config.validation_fraction, config.seed)
+        """Hold rows out, but none with a type that no row that is kept has."""
+        kept, held_out = super().split(table, config)
+        types = [set(row) for row in _row_types(table)]
+        known = set().union(*(types[index] for index in kept))
+        measured_on = []
+        for index in held_out:
+            if types[index] <= known:
+                measured_on.append(index)
+            else:
+                kept.append(index)
+                known |= types[index]
+        if not measured_on:
+            raise ValueError(
+                f"{table.path}: no sentence can be held out, as each one that was drawn has an "
+                "entity of a type that no other one has. Give more, or a validation file "
+                f"(--validation). Received: sentences={len(table)}"
+            )
+        return sorted(kept), measured_on
+
+    def split_labels(self, table: Table, config: FinetuneConfig) -> list[str]:
+        """Return one class for all rows."""
+        return [""] * len(table)
 
     def task_arguments(self, train: Table, config: FinetuneConfig) -> dict[str, Any]:
         """Return the tags, and of the other settings those that were chosen."""
