@@ -136,6 +136,26 @@ def test_confident_rows_are_never_negative():
     assert losses.max() < 1e-4
 
 
+def test_marginals_of_long_rows_equal_forward_backward_in_float64():
+    layer = make(tags=5)
+    length = 200
+    emissions = np.random.default_rng(9).normal(size=(2, length, 5)).astype("float32") * 6
+    found = ops.convert_to_numpy(layer.marginals(emissions, np.ones((2, length), "int32")))
+    start, transition, end = moves(layer)
+    for row, scores in zip(found, emissions.astype("float64"), strict=True):
+        forward, backward = np.zeros((length, 5)), np.zeros((length, 5))
+        forward[0], backward[-1] = start + scores[0], end
+        for t in range(1, length):
+            forward[t] = scores[t] + np.logaddexp.reduce(forward[t - 1][:, None] + transition)
+            after = scores[-t] + backward[-t]
+            backward[-t - 1] = np.logaddexp.reduce(transition + after, axis=1)
+        both = forward + backward
+        total = np.logaddexp.reduce(both, axis=1)
+        np.testing.assert_allclose(total, total[0])
+        np.testing.assert_allclose(row, np.exp(both - total[:, None]), atol=2e-5)
+    np.testing.assert_allclose(found.sum(axis=-1), 1, atol=1e-5)
+
+
 def test_half_precision_is_computed_in_float32(batch):
     emissions, tags, mask = batch
     layer = CRF(TAGS, dtype="mixed_bfloat16")
