@@ -156,14 +156,26 @@ def test_marginals_of_long_rows_equal_forward_backward_in_float64():
     np.testing.assert_allclose(found.sum(axis=-1), 1, atol=1e-5)
 
 
-def test_half_precision_is_computed_in_float32(batch):
+@pytest.mark.parametrize("half", ["bfloat16", "float16"])
+def test_half_precision_is_computed_in_float32(batch, half):
     emissions, tags, mask = batch
-    layer = CRF(TAGS, dtype="mixed_bfloat16")
-    output = layer(ops.cast(emissions, "bfloat16"))
+    emissions = ops.cast(emissions, half)
+    layer = make(dtype=f"mixed_{half}")
+    output = layer(emissions)
     assert keras.backend.standardize_dtype(output.dtype) == "float32"
     assert {weight.dtype for weight in layer.weights} == {"float32"}
-    loss = layer.negative_log_likelihood(ops.cast(emissions, "bfloat16"), tags, mask)
-    assert keras.backend.standardize_dtype(loss.dtype) == "float32"
+    # The same numbers in float32 under no policy.
+    exact, plain = ops.cast(emissions, "float32"), make()
+    for method, arguments in (
+        ("negative_log_likelihood", (tags, mask)),
+        ("decode", (mask,)),
+        ("marginals", (mask,)),
+    ):
+        found = keras.tree.flatten(getattr(layer, method)(emissions, *arguments))
+        expected = keras.tree.flatten(getattr(plain, method)(exact, *arguments))
+        for a, b in zip(found, expected, strict=True):
+            assert a.dtype == b.dtype
+            np.testing.assert_array_equal(ops.convert_to_numpy(a), ops.convert_to_numpy(b))
 
 
 def test_a_forbidden_move_in_the_given_tags_is_named():
