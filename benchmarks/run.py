@@ -14,7 +14,7 @@ from pathlib import Path
 import measure
 
 HERE = Path(__file__).resolve().parent
-NOT_BENCHMARKS = {"run.py", "measure.py", "long_texts.py"}
+NOT_BENCHMARKS = {"run.py", "measure.py", "long_texts.py", "constant_answer.py"}
 
 
 def data_options(name: str) -> list[str]:

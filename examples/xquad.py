@@ -26,6 +26,7 @@ import keras
 import kerazoo
 from kerazoo.data.questions import read_questions
 from kerazoo.export.verify import verify_saved_model
+from kerazoo.metrics.constant_answer import best_constant_answer
 from kerazoo.metrics.span_f1 import squad_scores
 from kerazoo.optimizers.adamw import create_optimizer
 from kerazoo.optimizers.schedule import WarmupLinearDecay
@@ -117,15 +118,7 @@ def texts(part: object) -> dict[str, list[str]]:
 right = [[answer.text for answer in answers] for answers in test.columns["answers"]]
 
 # 2. The baseline: the best of the answers that are the same part of every passage.
-constants = {
-    f"words {first + 1} to {last}": [
-        " ".join(context.split()[first:last]) for context in test.columns["context"]
-    ]
-    for first in range(0, 40, 4)
-    for last in (first + 2, first + 8, first + 30)
-}
-best = max(constants, key=lambda name: squad_scores(constants[name], right)["f1"])
-baseline = squad_scores(constants[best], right)
+best, baseline = best_constant_answer(test.columns["context"], right)
 say(f"Best constant answer, {best}: F1 {baseline['f1']:.1%}, exact {baseline['exact_match']:.1%}.")
 
 # 3. The model: a pre-trained encoder under a new head.

@@ -79,7 +79,8 @@ def predict(
         if texts
         else _rows_of({"question": questions, "context": (context or "",) * len(questions)})
     )
-    for answer in run(model, rows, batch_size, Progress(quiet), settings):
+    progress = Progress(quiet, bars=not _on_terminal())
+    for answer in run(model, rows, batch_size, progress, settings):
         if _on_terminal() and is_answer_in_context(answer):
             click.echo(answer_in_context(answer))
         elif _on_terminal() and has_entities_in_text(answer):

@@ -9,6 +9,7 @@ from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.model_type import ConfigTable, ModelType
 from kerazoo.conversion.model_types import (
     TEXT_CLASSIFICATION,
+    WITH_CLASSIFIER,
     WITH_LABELS,
     model_type_of,
     model_type_to_write,
@@ -175,7 +176,7 @@ def huggingface_config(
     Args:
         fields: the fields of the backbone's config dataclass.
         labels: label names of a classifier of texts or tokens; None for any other model.
-        head_dropout: dropout rate before its head; None means that of the hidden layers.
+        head_dropout: dropout rate before the head; None means that of the hidden layers.
         special_token_ids: `pad_token_id` and the like.
         family: the backbone's family.
         task_name: the task; None is a text classifier if there are labels, else the bare backbone.
@@ -199,8 +200,9 @@ def huggingface_config(
     config.update(table.written)
     config.update(special_token_ids or {})
     config["dtype"] = config["torch_dtype"] = "float32"
-    if labels is not None:
+    if task_name in WITH_CLASSIFIER:
         config["classifier_dropout"] = head_dropout
+    if labels is not None:
         if task_name == TEXT_CLASSIFICATION:
             config["problem_type"] = "single_label_classification"
         config["id2label"] = {str(number): label for number, label in enumerate(labels)}

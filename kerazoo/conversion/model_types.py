@@ -15,9 +15,13 @@ NEXT_SENTENCE = "next-sentence"
 BERT_PRETRAINING = "bert-pretraining"
 EXTRACTIVE_QA = "extractive-qa"
 TOKEN_CLASSIFICATION = "token-classification"
+MULTIPLE_CHOICE = "multiple-choice"
 
 WITH_LABELS = (TEXT_CLASSIFICATION, TOKEN_CLASSIFICATION)
 """The tasks whose classes have names in `config.json`."""
+
+WITH_CLASSIFIER = (*WITH_LABELS, MULTIPLE_CHOICE)
+"""The tasks whose head is called `classifier` there, and has a dropout rate of its own."""
 
 _ACTIVATIONS = {
     "gelu": "gelu",
@@ -34,6 +38,7 @@ _BERT_ARCHITECTURES: dict[str | None, str] = {
     BERT_PRETRAINING: "BertForPreTraining",
     EXTRACTIVE_QA: "BertForQuestionAnswering",
     TOKEN_CLASSIFICATION: "BertForTokenClassification",
+    MULTIPLE_CHOICE: "BertForMultipleChoice",
 }
 _NO_CROSS_ATTENTION = ("add_cross_attention", False, "has no cross-attention")
 _GPT_FIELDS = {

@@ -10,7 +10,7 @@ from kerazoo.conversion.huggingface_tensors import open_huggingface
 from kerazoo.conversion.huggingface_tokenizer import check_vocabulary_fits
 from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.loading import Checkpoint, load_weights, model_variables
-from kerazoo.conversion.model_types import BERT, WITH_LABELS
+from kerazoo.conversion.model_types import BERT, MULTIPLE_CHOICE, WITH_CLASSIFIER
 from kerazoo.conversion.report import LoadReport
 
 KERAZOO = "kerazoo"
@@ -97,12 +97,16 @@ class CheckpointSource:
         Args:
             task_name: the task's name, for example "text-classification".
         """
-        has_labels = task_name in WITH_LABELS and task_name == self.task_name()
-        labels = self.labels() if has_labels else None
-        if labels is None:
+        if task_name not in WITH_CLASSIFIER or task_name != self.task_name():
             return {}
+        if task_name == MULTIPLE_CHOICE:
+            head: dict[str, Any] = {"pooling": "pooled"}
+        elif (labels := self.labels()) is None:
+            return {}
+        else:
+            head = {"labels": labels}
         dropout = self.head_dropout()
-        return {"labels": labels, **({} if dropout is None else {"dropout": dropout})}
+        return {**head, **({} if dropout is None else {"dropout": dropout})}
 
     def labels(self) -> list[str] | None:
         """Return the label names of a classifier; None if this is none, or has no names."""

@@ -25,10 +25,15 @@ def stratified_split(
         (indices of the rows that are kept, indices of the rows that are held out), both ascending.
 
     Raises:
-        ValueError: if `fraction` is no share, or no label has two rows.
+        ValueError: if `fraction` is no share, there is one row, or no label has two.
     """
     check_positive("fraction", fraction)
     check_rate("fraction", fraction)
+    if len(labels) < 2:
+        raise ValueError(
+            "Holding rows out to measure on needs two rows or more. Give more, or a validation "
+            f"file (--validation). Received: rows={len(labels)}"
+        )
     rows_of = defaultdict(list)
     for index, label in enumerate(labels):
         rows_of[label].append(index)
@@ -40,8 +45,8 @@ def stratified_split(
         held_out.extend(generator.permutation(rows)[:count].tolist())
     if not held_out:
         raise ValueError(
-            "No row can be held out: every label has only one row. Give more rows, or a "
-            f"validation file. Received: labels={len(labels)}"
+            "No row can be held out: every label has only one row. Give more rows, or a validation "
+            f"file (--validation). Received: labels={len(labels)}"
         )
     chosen = set(held_out)
     return [index for index in range(len(labels)) if index not in chosen], sorted(held_out)

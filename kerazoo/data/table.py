@@ -61,12 +61,15 @@ class Table:
         return f"{self.path}, {self.unit} {self.lines[index]}"
 
     def skipped_note(self) -> str | None:
-        """Return a sentence on the rows that were left out, with the first ones; None if none."""
+        """Return lines that say which rows were left out, the first ones; None if none was."""
         if not self.skipped:
             return None
-        shown = " ".join(self.skipped[:_SHOWN]) + (" …" if len(self.skipped) > _SHOWN else "")
-        total = len(self) + len(self.skipped)
-        return f"{self.path}: {len(self.skipped)} of {total} rows are left out. {shown}"
+        count, hidden = len(self.skipped), len(self.skipped) - _SHOWN
+        lines = [f"{self.path}: {count} of {len(self) + count} rows are left out."]
+        lines += [f"  {fault}" for fault in self.skipped[:_SHOWN]]
+        if hidden > 0:
+            lines.append(f"  and {hidden} more.")
+        return "\n".join(lines)
 
     def take(self, indices: Iterable[int]) -> "Table":
         """Return the rows with these indices, in this order."""

@@ -9,6 +9,7 @@ from kerazoo.axes import ANSWER, ANSWER_START, CONTEXT, END_LOGITS, QUESTION, ST
 from kerazoo.checks import check_positive
 from kerazoo.preprocessing.answer_tokens import answer_positions, check_answers
 from kerazoo.preprocessing.base import Preprocessor
+from kerazoo.preprocessing.packing import check_room
 from kerazoo.preprocessing.passage_windows import (
     SPECIALS,
     PassageWindows,
@@ -67,15 +68,25 @@ class ExtractiveQAPreprocessor(Preprocessor):
     ) -> None:
         """Check and keep the arguments."""
         super().__init__(tokenizer, **kwargs)
-        check_positive("sequence_length", sequence_length)
+        self.check_windows(sequence_length, stride)
         if pad_to_multiple_of is not None:
             check_positive("pad_to_multiple_of", pad_to_multiple_of)
-        if stride is not None:
-            check_stride(stride, max(1, sequence_length - SPECIALS - 1))
         self.sequence_length = sequence_length
         self.stride = stride
         self.null_at_end = null_at_end
         self.pad_to_multiple_of = pad_to_multiple_of
+
+    @staticmethod
+    def check_windows(sequence_length: int, stride: int | None) -> None:
+        """Raise ValueError if rows have no room for a passage, or the windows leave gaps.
+
+        Args:
+            sequence_length: as for the class.
+            stride: as for the class.
+        """
+        check_room(sequence_length, SPECIALS + 1)
+        if stride is not None:
+            check_stride(stride, sequence_length - SPECIALS - 1)
 
     def preprocess(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Preprocess a batch; see the class."""

@@ -70,17 +70,27 @@ class TokenClassifierPreprocessor(Preprocessor):
     ) -> None:
         """Check and keep the arguments."""
         super().__init__(tokenizer, **kwargs)
-        check_room(sequence_length, SPECIALS)
+        self.check_windows(sequence_length, stride)
         if pad_to_multiple_of is not None:
             check_positive("pad_to_multiple_of", pad_to_multiple_of)
-        if stride is not None:
-            check_stride(stride, sequence_length - SPECIALS)
         self.sequence_length = sequence_length
         self.labels = None if labels is None else list(labels)
         self.stride = stride
         self.label_all_pieces = label_all_pieces
         self.word_separator = word_separator
         self.pad_to_multiple_of = pad_to_multiple_of
+
+    @staticmethod
+    def check_windows(sequence_length: int, stride: int | None) -> None:
+        """Raise ValueError if rows have no room for a text, or the windows leave gaps.
+
+        Args:
+            sequence_length: as for the class.
+            stride: as for the class.
+        """
+        check_room(sequence_length, SPECIALS)
+        if stride is not None:
+            check_stride(stride, sequence_length - SPECIALS)
 
     def preprocess(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Preprocess a batch; see the class."""

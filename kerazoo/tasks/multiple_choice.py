@@ -138,11 +138,18 @@ class MultipleChoice(FineTuningTask, keras_nlp.models.Task):
         return np.zeros((0, 0), dtype="float32")
 
     def export_to_transformers(self, path: str | Path) -> None:
-        """Raise TypeError: the head is not written in Hugging Face's form."""
-        raise TypeError(
-            "A MultipleChoice is not written as a Hugging Face folder; write its backbone with "
-            f"`task.backbone.export_to_transformers`. Received: path={str(path)!r}"
-        )
+        """Write a Hugging Face folder; see `Task`.
+
+        Raises:
+            ValueError: if the backbone is a GPT, or the task pools by the mean, which Hugging
+                Face's classes do not.
+        """
+        if self.pooling != "pooled":
+            raise ValueError(
+                "Hugging Face's BertForMultipleChoice reads the pooled [CLS] vector only. "
+                f"Received: pooling={self.pooling!r}"
+            )
+        super().export_to_transformers(path)
 
     def serving_signatures(self) -> dict[str, ServingSignature]:
         """Return `serving_default` (raw texts) and `features` (ready token ids).

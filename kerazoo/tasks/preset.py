@@ -13,10 +13,13 @@ from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.preset_weights import check_preset_weights
 from kerazoo.conversion.source import CheckpointSource, open_checkpoint
 from kerazoo.preprocessing.base import Preprocessor
-from kerazoo.tasks.shared_heads import HEAD_FILE, TASK_FILE, load_shared_heads
+from kerazoo.tasks.saved_task import (
+    PREPROCESSOR_FILE,
+    default_sequence_length,
+    saved_arguments,
+)
+from kerazoo.tasks.shared_heads import HEAD_FILE, load_shared_heads
 from kerazoo.tasks.task_tokens import lacks_task_token_rows, with_task_token_rows
-
-DEFAULT_SEQUENCE_LENGTH = 512
 
 TaskType = TypeVar("TaskType", bound=Any)
 
@@ -67,7 +70,7 @@ def _from_kerazoo(
         arguments["preprocessor"] = _saved_preprocessor(task_class, folder, packing, limit)
     if task_class.needs_task_tokens and arguments["preprocessor"] is not None:
         backbone = with_task_token_rows(backbone, arguments["preprocessor"].tokenizer)
-    saved = _saved_config(task_class, folder)
+    saved = saved_arguments(task_class, source)
     task = task_class(backbone=backbone, **task_class.merge_config(saved, arguments))
     if load_weights and task.has_task_weights():
         _load_head(task, folder, saved)
@@ -83,18 +86,6 @@ def _load_head(task: Any, folder: Path, saved: dict[str, Any]) -> None:
         load_shared_heads(task, folder)
 
 
-def _saved_config(task_class: type, folder: Path) -> dict[str, Any]:
-    """Return the constructor arguments saved for this class of task; {} for another one."""
-    file = folder / TASK_FILE
-    if not file.exists():
-        return {}
-    saved = read_json_object(file)
-    if saved.get("class_name") != task_class.__name__:
-        return {}
-    parts = ("backbone", "preprocessor")
-    return {key: value for key, value in saved["config"].items() if key not in parts}
-
-
 def _saved_preprocessor(
     task_class: Any,
     folder: Path,
@@ -102,7 +93,7 @@ def _saved_preprocessor(
     limit: int | None,
 ) -> Preprocessor | None:
     """Read the preset's preprocessor, or build one on its tokenizer; None if it has neither."""
-    files = [folder / name for name in ("preprocessor.json", "tokenizer.json")]
+    files = [folder / name for name in (PREPROCESSOR_FILE, "tokenizer.json")]
     file = next((file for file in files if file.exists()), None)
     if file is None:
         return None
@@ -139,7 +130,7 @@ def _from_foreign(
         # tokens.
         report = source.load_backbone(backbone) if load_weights else None
         backbone = with_task_token_rows(backbone, tokenizer)
-    saved = source.task_config(task_class.task_name)
+    saved = saved_arguments(task_class, source)
     task = task_class(backbone=backbone, **task_class.merge_config(saved, arguments))
     if load_weights:
         with_head = task_class.has_fixed_head or task_class.same_head(saved, task)
@@ -156,5 +147,5 @@ def _new_preprocessor(
 ) -> Preprocessor:
     if task_class.needs_task_tokens and getattr(tokenizer, "task_tokens", True) is False:
         tokenizer = tokenizer.with_task_tokens()
-    longest = min(DEFAULT_SEQUENCE_LENGTH, limit or DEFAULT_SEQUENCE_LENGTH)
-    return task_class.preprocessor_cls(tokenizer, **{"sequence_length": longest, **packing})
+    packing = {"sequence_length": default_sequence_length(limit), **packing}
+    return task_class.preprocessor_cls(tokenizer, **packing)

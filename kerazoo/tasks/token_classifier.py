@@ -20,6 +20,7 @@ from kerazoo.tasks.compile_defaults import (
     default_optimizer,
     weighted_cross_entropy,
 )
+from kerazoo.tasks.crf_arguments import check_crf_arguments
 from kerazoo.tasks.crf_loss import crf_loss, crf_weight, decoded_rows
 from kerazoo.tasks.crf_moves import illegal_tag_moves
 from kerazoo.tasks.label_names import label_names, weights_by_class
@@ -101,7 +102,8 @@ class TokenClassifier(TaggedTraining, keras_nlp.models.Task):
         if dropout is None:
             dropout = getattr(getattr(backbone, "config", None), "dropout", 0.1)
         check_rate("dropout", dropout)
-        _check_crf(crf, ban_illegal_moves, preprocessor)
+        all_pieces = preprocessor is not None and preprocessor.label_all_pieces
+        check_crf_arguments(crf, ban_illegal_moves, all_pieces)
         if preprocessor is not None:
             check_preprocessor(preprocessor, backbone)
             preprocessor.labels = labels
@@ -279,8 +281,14 @@ class TokenClassifier(TaggedTraining, keras_nlp.models.Task):
 
     @classmethod
     def merge_config(cls, saved: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return constructor arguments; a given `num_classes` drops the saved labels."""
+        """Return constructor arguments.
+
+        A given `num_classes` drops the saved labels, and without a CRF no move is banned unless
+        that is asked for.
+        """
         merged = {**saved, **given}
+        if not merged.get("crf") and "ban_illegal_moves" not in given:
+            merged.pop("ban_illegal_moves", None)
         if "num_classes" in given and "labels" not in given:
             merged.pop("labels", None)
         elif "labels" in given:
@@ -304,16 +312,3 @@ class TokenClassifier(TaggedTraining, keras_nlp.models.Task):
             "dropout": self.dropout,
             "freeze_backbone": self.freeze_backbone,
         }
-
-
-def _check_crf(crf: bool, ban_illegal_moves: bool, preprocessor: Any) -> None:
-    """Raise ValueError if arguments do not fit the CRF, or its absence."""
-    if ban_illegal_moves and not crf:
-        raise ValueError(
-            "Only a CRF can ban illegal moves. Received: ban_illegal_moves=True, crf=False"
-        )
-    if crf and preprocessor is not None and preprocessor.label_all_pieces:
-        raise ValueError(
-            "A CRF runs over words, so it has one tag a word. "
-            "Received: crf=True, label_all_pieces=True"
-        )

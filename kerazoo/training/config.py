@@ -6,6 +6,7 @@ from kerazoo.checks import check_one_of, check_positive, check_rate
 from kerazoo.data.prepare_settings import MASKINGS
 from kerazoo.data.tag_schemes import BIO, TAG_SCHEMES
 from kerazoo.optimizers.on_non_finite import ON_NON_FINITE, STOP
+from kerazoo.tasks.crf_arguments import check_crf_arguments
 from kerazoo.training.settings import PRECISIONS, Settings
 
 CLASS_WEIGHTS = ("balanced",)
@@ -145,6 +146,7 @@ class FinetuneConfig(Settings):
         check_one_of("precision", self.precision, PRECISIONS)
         check_one_of("on_non_finite", self.on_non_finite, ON_NON_FINITE)
         check_one_of("tag_scheme", self.tag_scheme, TAG_SCHEMES)
+        self._check_windows_and_crf()
         if self.pooling is not None:
             check_one_of("pooling", self.pooling, POOLINGS)
         if self.masking is not None:
@@ -157,6 +159,19 @@ class FinetuneConfig(Settings):
             raise ValueError(
                 "`freeze_backbone` and `lora_rank` exclude each other: LoRA trains small updates "
                 f"of the backbone. Received: freeze_backbone=True, lora_rank={self.lora_rank}"
+            )
+
+    def _check_windows_and_crf(self) -> None:
+        """Raise ValueError if settings exclude each other whatever the checkpoint is."""
+        if self.crf is not None:
+            ban, all_pieces = bool(self.ban_illegal_moves), bool(self.label_all_pieces)
+            check_crf_arguments(self.crf, ban, all_pieces)
+        length, stride = self.sequence_length, self.stride
+        if length is not None and stride is not None and stride > length:
+            raise ValueError(
+                "Windows that begin further apart than a row is long leave gaps between them that "
+                "no window reads; make the stride smaller. "
+                f"Received: stride={stride}, sequence_length={length}"
             )
 
     @property

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from kerazoo.conversion.source import CheckpointSource, open_checkpoint
 from kerazoo.data.source_lines import STANDARD_INPUT
 from kerazoo.data.table import Table
 from kerazoo.tasks.registry import task_class
+from kerazoo.training.checkpoint_fit import checked_row_length
 from kerazoo.training.config import FinetuneConfig
 from kerazoo.training.forms.base import Form
 from kerazoo.training.forms.registry import form_of
@@ -39,11 +41,11 @@ def finetune(
 ) -> TrainingResult:
     """Fine-tune a checkpoint on labelled text, measure it, and write it to a new folder.
 
-    Everything that can be wrong with the files is said before the model is loaded. Until the run is
-    complete the output folder holds only checkpoints and history.jsonl. Stopped by SIGTERM or
-    Ctrl-C, or killed, the run is gone on with by `resume`: on the CPU, TensorFlow and JAX reach the
-    weights, bit for bit, that an uninterrupted run reaches. A run that fails before its first
-    checkpoint leaves nothing.
+    Everything that can be wrong with the files, and with settings that the checkpoint's small files
+    contradict, is said before its weights are loaded. Until the run is complete the output folder
+    holds only checkpoints and history.jsonl. Stopped by SIGTERM or Ctrl-C, or killed, the run is
+    gone on with by `resume`: on the CPU, TensorFlow and JAX reach the weights, bit for bit, that an
+    uninterrupted run reaches. A run that fails before its first checkpoint leaves nothing.
 
     Args:
         task_name: a key of `kerazoo.training.forms.registry.FORMS`, "text-classification".
@@ -88,7 +90,10 @@ def finetune(
         if run.is_complete:
             progress.say("The run is complete already.")
             return read_result(run.output)
-        task = _load_task(task_name, preset, arguments, config, progress)
+        progress.say(f"Loading {preset} …")
+        source = open_checkpoint(preset)
+        arguments["sequence_length"] = checked_row_length(form, source, config)
+        task = _load_task(task_name, source, arguments, config, progress)
         devices.prepare(task, config)
         tables = form.usable(read[0], task), form.usable(read[1], task)
         skipped += _say_skipped(tables, progress)
@@ -144,7 +149,7 @@ def _say_skipped(tables: Sequence[Table], progress: Progress) -> int:
 
 def _load_task(
     task_name: str,
-    preset: str,
+    source: CheckpointSource,
     arguments: dict[str, Any],
     config: FinetuneConfig,
     progress: Progress,
@@ -154,22 +159,17 @@ def _load_task(
 
     from kerazoo.training.preset_predictor import padding_multiple
 
-    progress.say(f"Loading {preset} …")
     keras.utils.set_random_seed(config.seed)
     if config.freeze_backbone:
         arguments = {**arguments, "freeze_backbone": True}
     if config.lm_loss_weight is not None:
         arguments = {**arguments, "lm_loss_weight": config.lm_loss_weight}
     task = task_class(task_name).from_preset(
-        preset,
+        source,
         **arguments,
         dtype=config.precision,
         pad_to_multiple_of=config.bucket_width or padding_multiple(),
     )
-    limit = task.backbone.config.max_sequence_length
-    if config.sequence_length is None:
-        limit = min(limit, task.preprocessor.sequence_length)
-    task.preprocessor.sequence_length = config.row_length(limit)
     if task.load_report is not None:
         progress.say(str(task.load_report))
     if not config.freeze_backbone:

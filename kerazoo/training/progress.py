@@ -15,12 +15,13 @@ class Progress:
 
     Args:
         quiet: bool, say nothing at all.
+        bars: bool, show bars; a job that writes to the same terminal would write into them.
     """
 
-    def __init__(self, quiet: bool = False) -> None:
+    def __init__(self, quiet: bool = False, bars: bool = True) -> None:
         """Look at standard error."""
         self.quiet = quiet
-        self.shows_bars = not quiet and sys.stderr.isatty()
+        self.shows_bars = bars and not quiet and sys.stderr.isatty()
 
     def say(self, message: str) -> None:
         """Print a message."""

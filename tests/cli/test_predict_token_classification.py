@@ -1,10 +1,17 @@
 """Tags and entities on the command line: trained, measured, answered, exported."""
 
+import contextlib
 import json
+import os
+import pty
+import subprocess
+import sys
 
 import click
 import pytest
 from tiny_token_classifier import TAGS, TEXTS, WORDS, tiny_token_classifier
+
+from kerazoo.cli.entities_in_text import entities_in_text
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +64,32 @@ def test_on_a_terminal_entities_stand_in_their_text(command, ner_preset, monkeyp
     assert all(f"{e['text']}[{e['type']}]" in shown for e in entities)
 
 
+@pytest.mark.slow
+def test_a_real_terminal_gets_colours_and_no_bar_in_the_line_of_an_answer(ner_preset):
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "kerazoo", "predict", str(ner_preset), "--text", TEXTS[0]]
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # the other end was closed
+            while part := os.read(ours, 4096):
+                shown += part
+        assert process.wait() == 0
+    os.close(ours)
+    (line,) = shown.decode().splitlines()
+    assert "\x1b[" in line
+    tagged = entities_in_text({"text": TEXTS[0], **tiny_token_classifier().tag(TEXTS[:1])[0]})
+    assert click.unstyle(line) == click.unstyle(tagged) != TEXTS[0]
+
+
 def test_measures_and_sentences_that_are_left_out(command, ner_preset, conll):
     (report,) = answers(command("evaluate", ner_preset, "--data", conll, "--json"))
     assert (report["rows"], report["skipped_rows"]) == (5, 1)
     assert {"precision", "recall", "f1", "macro_f1", "types", "illegal_moves"} <= set(report)
     result = command("evaluate", ner_preset, "--data", conll)
-    assert "1 of 6 rows are left out" in result.stderr
-    assert "I-PER follows O" in result.stderr
+    note, fault, *_ = result.stderr.splitlines()
+    assert note == f"{conll}: 1 of 6 rows are left out."
+    assert fault.startswith(f"  {conll}, line 49: I-PER follows O")
     assert result.stdout.splitlines()[0].startswith("type  precision")
     assert "on 5 rows" in result.stdout
     strict = command("evaluate", ner_preset, "--data", conll, "--strict")

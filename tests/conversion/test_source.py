@@ -79,6 +79,13 @@ def test_the_tokenizer(make_folder, tensors):
         ),
         ({"architectures": ["BertModel"]}, "text-classification", {}),
         ({}, "token-classification", {}),
+        ({}, "multiple-choice", {}),
+        (
+            {"architectures": ["BertForMultipleChoice"], "classifier_dropout": 0.4},
+            "multiple-choice",
+            {"pooling": "pooled", "dropout": 0.4},
+        ),
+        ({"architectures": ["BertForMultipleChoice"]}, "text-classification", {}),
     ],
 )
 def test_arguments_of_a_task_whose_head_is_there(make_folder, config, changes, task, arguments):

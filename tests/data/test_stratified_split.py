@@ -32,3 +32,10 @@ def test_a_fraction_that_is_no_share_is_refused(fraction):
 def test_labels_of_one_row_cannot_be_split():
     with pytest.raises(ValueError, match="every label has only one row"):
         stratified_split(["a", "b", "c"], 0.5, seed=0)
+
+
+@pytest.mark.parametrize(("labels", "received"), [(["a"], "rows=1"), ([], "rows=0")])
+def test_what_is_said_of_too_few_rows_is_not_about_labels(labels, received):
+    with pytest.raises(ValueError, match=f"needs two rows or more.*{received}") as raised:
+        stratified_split(labels, 0.5, seed=0)
+    assert "label" not in str(raised.value)

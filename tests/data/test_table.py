@@ -1,3 +1,5 @@
+import dataclasses
+
 import pytest
 
 from kerazoo.data.row import Row
@@ -33,3 +35,19 @@ def test_a_fingerprint_is_that_of_the_rows():
     assert table.fingerprint == Table.from_rows("b.tsv", ROWS).fingerprint
     others = [table.take([0, 2, 1]), table.take([0, 1]), Table("a", {"text": []}, [])]
     assert len({table.fingerprint, *(other.fingerprint for other in others)}) == 4
+
+
+def test_rows_left_out_stand_on_a_line_each_and_the_rest_is_counted():
+    faults = tuple(f"a.tsv, line {line}: it is wrong." for line in (1, 4, 5, 7, 8))
+    left_out = dataclasses.replace(Table.from_rows("a.tsv", ROWS), skipped=faults)
+    assert (left_out.skipped_note() or "").splitlines() == [
+        "a.tsv: 5 of 8 rows are left out.",
+        "  a.tsv, line 1: it is wrong.",
+        "  a.tsv, line 4: it is wrong.",
+        "  a.tsv, line 5: it is wrong.",
+        "  and 2 more.",
+    ]
+    three = dataclasses.replace(left_out, skipped=faults[:3])
+    assert (three.skipped_note() or "").count("\n") == 3
+    assert "more" not in (three.skipped_note() or "")
+    assert Table.from_rows("a.tsv", ROWS).skipped_note() is None

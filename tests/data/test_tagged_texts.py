@@ -136,6 +136,9 @@ def test_bad_sentences_of_columns_name_the_line_of_the_word(tmp_path):
     assert "a.conll, line 5: this line has 1 columns, and the first one of the file 2" in second
     assert "a.conll, line 7: I-X is the first tag" in third
     assert "3 of 4 rows are left out" in table.skipped_note()
+    path.write_text("f B-X\ng O\n\nc X O\n")
+    with pytest.raises(ValueError, match="a.conll, line 4: this line has 3 columns.*the file 2"):
+        read_tagged_texts(str(path), strict=True)
     path.write_text("Ada\ncame\n")
     with pytest.raises(ValueError, match="line 1: there is one column"):
         read_tagged_texts(str(path), strict=True)

@@ -136,14 +136,46 @@ def test_confident_rows_are_never_negative():
     assert losses.max() < 1e-4
 
 
-def test_half_precision_is_computed_in_float32(batch):
+def test_marginals_of_long_rows_equal_forward_backward_in_float64():
+    layer = make(tags=5)
+    length = 200
+    emissions = np.random.default_rng(9).normal(size=(2, length, 5)).astype("float32") * 6
+    found = ops.convert_to_numpy(layer.marginals(emissions, np.ones((2, length), "int32")))
+    start, transition, end = moves(layer)
+    for row, scores in zip(found, emissions.astype("float64"), strict=True):
+        forward, backward = np.zeros((length, 5)), np.zeros((length, 5))
+        forward[0], backward[-1] = start + scores[0], end
+        for t in range(1, length):
+            forward[t] = scores[t] + np.logaddexp.reduce(forward[t - 1][:, None] + transition)
+            after = scores[-t] + backward[-t]
+            backward[-t - 1] = np.logaddexp.reduce(transition + after, axis=1)
+        both = forward + backward
+        total = np.logaddexp.reduce(both, axis=1)
+        np.testing.assert_allclose(total, total[0])
+        np.testing.assert_allclose(row, np.exp(both - total[:, None]), atol=2e-5)
+    np.testing.assert_allclose(found.sum(axis=-1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("half", ["bfloat16", "float16"])
+def test_half_precision_is_computed_in_float32(batch, half):
     emissions, tags, mask = batch
-    layer = CRF(TAGS, dtype="mixed_bfloat16")
-    output = layer(ops.cast(emissions, "bfloat16"))
+    emissions = ops.cast(emissions, half)
+    layer = make(dtype=f"mixed_{half}")
+    output = layer(emissions)
     assert keras.backend.standardize_dtype(output.dtype) == "float32"
     assert {weight.dtype for weight in layer.weights} == {"float32"}
-    loss = layer.negative_log_likelihood(ops.cast(emissions, "bfloat16"), tags, mask)
-    assert keras.backend.standardize_dtype(loss.dtype) == "float32"
+    # The same numbers in float32 under no policy.
+    exact, plain = ops.cast(emissions, "float32"), make()
+    for method, arguments in (
+        ("negative_log_likelihood", (tags, mask)),
+        ("decode", (mask,)),
+        ("marginals", (mask,)),
+    ):
+        found = keras.tree.flatten(getattr(layer, method)(emissions, *arguments))
+        expected = keras.tree.flatten(getattr(plain, method)(exact, *arguments))
+        for a, b in zip(found, expected, strict=True):
+            assert a.dtype == b.dtype
+            np.testing.assert_array_equal(ops.convert_to_numpy(a), ops.convert_to_numpy(b))
 
 
 def test_a_forbidden_move_in_the_given_tags_is_named():

@@ -39,6 +39,15 @@ def test_the_loss_is_that_of_the_weighted_positions_alone_a_word(crf):
     assert ops.convert_to_numpy(crf_loss(crf, emissions, tags, 0 * weights)) == 0
 
 
+def test_padding_changes_nothing(crf):
+    emissions, tags, weights = batch()
+    expected = ops.convert_to_numpy(crf_loss(crf, emissions, tags, weights))
+    wide = np.pad(emissions, ((0, 0), (0, 7), (0, 0)), constant_values=50.0)
+    wide_tags = np.pad(tags, ((0, 0), (0, 7)), constant_values=3)
+    found = crf_loss(crf, wide, wide_tags, np.pad(weights, ((0, 0), (0, 7))))
+    assert float(ops.convert_to_numpy(found)) == pytest.approx(float(expected), rel=1e-6)
+
+
 def test_best_tags_stand_at_the_front(crf):
     emissions, tags, weights = batch()
     true, found, moved = map(ops.convert_to_numpy, decoded_rows(crf, emissions, tags, weights))

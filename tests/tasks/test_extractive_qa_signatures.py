@@ -9,7 +9,13 @@ from kerazoo.tasks.span_answers import span_answers
 
 pytestmark = pytest.mark.tensorflow
 
-MANY = [*ROWS, ("who?", "", None), ("what came with the cat?", LONG * 3 + " 😀", None)]
+MANY = [
+    *ROWS,
+    ("who?", "", None),
+    ("what came with the cat?", LONG * 3 + " 😀", None),
+    ("αβγ?", " " * 10 + "用αβγ 表示角 β-blocker Ångström", None),
+    ("谁 1998?", "👍🏽 1998年 e\u0301\u0301小明 2.5%", None),
+]
 
 
 @pytest.fixture(scope="module")

@@ -105,7 +105,7 @@ def test_labels_are_checked_against_the_choices_of_their_row():
     with pytest.raises(ValueError, match="Training needs texts with labels"):
         task.fit(ROWS)
     assert task.predict({"choices": []}).shape == (0, 0)
-    with pytest.raises(TypeError, match=r"task\.backbone\.export_to_transformers"):
+    with pytest.raises(ValueError, match=r"task\.backbone\.export_to_transformers"):
         task.export_to_transformers("somewhere")
 
 

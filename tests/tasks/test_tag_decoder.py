@@ -80,3 +80,29 @@ def test_no_texts_have_no_entities(with_crf):
     blank = tagged_windows(tiny_tokenizer(), 13, 4, texts=["", " "])
     decoded = TagDecoder(TABLE, crf).decode(np.zeros((2, 13, len(LABELS)), "float32"), blank)
     assert decoded.entity_types.to_list() == [[], []]
+
+
+@pytest.mark.parametrize(("stride", "shift"), [(4, 0), (4, 3), (11, 5), (None, 2)])
+def test_of_a_long_text_an_oracle_finds_each_entity_once_at_its_place(stride, shift):
+    """1,500 tokens; entities across every kind of edge of a window, at the front and at the end."""
+    entity = (["Ada", "cats", "came"], ["B-PER", "I-PER", "I-PER"])
+    words, tags = list(entity[0]), list(entity[1])
+    for number in range(100):
+        between = 9 + (number + shift) % 6
+        words += [*["the", "cats", "with"] * 5][:between] + entity[0]
+        tags += ["O"] * between + entity[1]
+    windows = tagged_windows(tiny_tokenizer(), 13, stride, words=tf.ragged.constant([words]))
+    assert int(windows.token_count[0]) > 1500
+    word_of_token = windows.words.word_of_token[0].numpy()
+    firsts, lengths = windows.windows.first.numpy(), windows.windows.length.numpy()
+    logits = np.zeros((*windows.features["token_ids"].shape, len(LABELS)), "float32")
+    for row, (first, length) in enumerate(zip(firsts, lengths, strict=True)):
+        for position in range(length):
+            logits[row, 1 + position, LABELS.index(tags[word_of_token[first + position]])] = 9
+    decoded = TagDecoder(TABLE).decode(tf.constant(logits), windows)
+    text = " ".join(words)
+    starts = [at for at in range(len(text)) if text.startswith("Ada cats came", at)]
+    assert len(starts) == 101
+    assert decoded.entity_starts[0].numpy().tolist() == starts
+    assert set(decoded.entity_texts[0].numpy()) == {b"Ada cats came"}
+    assert [LABELS[tag] for tag in decoded.tags[0].numpy()] == tags

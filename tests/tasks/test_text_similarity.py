@@ -78,6 +78,25 @@ def test_bert_reads_one_order(make_tiny_backbone, tiny_tokenizer):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("labels", "targets"),
+    [(["entailment", "neutral"], ["neutral", "entailment", "neutral"]), (None, [0.5, 3.75, 1.0])],
+)
+def test_bert_learns_entailment_or_scores(make_tiny_backbone, tiny_tokenizer, labels, targets):
+    preprocessor = kerazoo.TextSimilarityPreprocessor(tiny_tokenizer, sequence_length=11)
+    task = kerazoo.TextSimilarity(make_tiny_backbone(), labels, preprocessor=preprocessor)
+    task.compile(optimizer=keras.optimizers.Adam(1e-2))
+    pairs = (["good film", "bad", "dull play"], ["dull", "not bad", "good"])
+    history = task.fit(pairs, targets, epochs=12, verbose=0).history
+    assert history["loss"][-1] < history["loss"][0] / 2
+    found = task.compare(pairs)
+    if labels is None:
+        assert [set(answer) for answer in found] == [{"score"}] * 3
+    else:
+        assert [answer["label"] for answer in found] == targets
+
+
+@pytest.mark.slow
 def test_preset_round_trip_and_another_head(tmp_path):
     task = make()
     expected = task.predict((A, B), verbose=0)

@@ -1,3 +1,7 @@
+import json
+import subprocess
+import sys
+
 import keras
 import keras_nlp
 import numpy as np
@@ -73,6 +77,35 @@ def test_entities_are_slices_and_each_stands_once():
     assert tiny_token_classifier().tag([""])[0]["entities"] == []
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (" " * 10 + "Ada  came", ["Ada", "came"]),
+        # Several unknown words in a row, at the front, in the middle and at the end.
+        ("αβγ用δ表示角", ["αβγ", "用", "δ", "表", "示", "角"]),
+        ("用αβγ 表示角αβγ", ["用", "αβγ", "表", "示", "角", "αβγ"]),
+        # Letters of two bytes, some of which become others in lower case and without accents.
+        ("β-blocker and Ångström, İda", ["β", "-", "blocker", "and", "Ångström", ",", "İda"]),
+        ("👍🏽 e\u0301\u0301 小e", ["👍🏽", "e\u0301\u0301", "小", "e"]),
+    ],
+)
+def test_offsets_are_characters_of_the_callers_text(text, words):
+    task = make_tiny_token_classifier()
+    task.classifier.bias.assign([-1e3, 0, 0, 0, 0])  # every word is of an entity
+    (answer,) = task.tag([text])
+    assert answer["words"] == words
+    places, end = [], 0
+    for word in words:
+        places.append((text.index(word, end), text.index(word, end) + len(word)))
+        end = places[-1][1]
+    spans = entity_spans(answer["tags"])
+    assert sum(span.behind - span.first for span in spans) == len(words)
+    assert [(e["start"], e["end"]) for e in answer["entities"]] == [
+        (places[span.first][0], places[span.behind - 1][1]) for span in spans
+    ]
+    assert all(text[e["start"] : e["end"]] == e["text"] for e in answer["entities"])
+
+
 def test_a_banned_move_is_never_made():
     task = make_tiny_token_classifier(crf=True, ban_illegal_moves=True)
     free = make_tiny_token_classifier(crf=True)
@@ -116,6 +149,35 @@ def test_saved_with_its_optimizer(tmp_path):
     again = copy.evaluate(WORDS, TAGS, verbose=0, return_dict=True)
     assert again == pytest.approx(measured, abs=1e-5)
     assert len(copy.optimizer.variables) == len(task.optimizer.variables)
+
+
+IN_A_FRESH_PROCESS = """
+import json, sys
+import keras, kerazoo
+task = keras.saving.load_model(sys.argv[1])
+words, tags = json.loads(sys.argv[2])
+found = [answer["tags"] for answer in task.tag(words)]
+before = keras.ops.convert_to_numpy(task.crf.transition)
+task.fit(words, tags, verbose=0)
+moved = keras.ops.convert_to_numpy(task.crf.transition) - before
+print(json.dumps([found, before.tolist(), float(abs(moved).min())]))
+"""
+
+
+@pytest.mark.slow
+def test_a_fresh_process_tags_and_goes_on_with_training_the_moves(tmp_path):
+    task = make_tiny_token_classifier(crf=True)
+    task.fit(WORDS, TAGS, verbose=0)
+    task.save(tmp_path / "task.keras")
+    command = [sys.executable, "-c", IN_A_FRESH_PROCESS, str(tmp_path / "task.keras")]
+    said = subprocess.run(
+        [*command, json.dumps([WORDS, TAGS])], capture_output=True, text=True, check=False
+    )
+    assert said.returncode == 0, said.stderr
+    found, transition, moved = json.loads(said.stdout.splitlines()[-1])
+    assert found == [answer["tags"] for answer in task.tag(WORDS)]
+    np.testing.assert_array_equal(transition, ops.convert_to_numpy(task.crf.transition))
+    assert moved > 0
 
 
 @pytest.mark.slow_on_jax

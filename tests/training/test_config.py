@@ -56,3 +56,19 @@ def test_a_batch_comes_out_even_in_its_parts(batch_size, accumulate):
     with pytest.raises(ValueError, match=f"accumulate={accumulate}"):
         FinetuneConfig(batch_size=batch_size, accumulate=accumulate)
     assert FinetuneConfig(batch_size=batch_size, accumulate=2).accumulate == 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"crf": False, "ban_illegal_moves": True}, "Only a CRF can ban.*crf=False"),
+        ({"crf": True, "label_all_pieces": True}, "one tag a word.*label_all_pieces=True"),
+        ({"stride": 65, "sequence_length": 64}, "leave gaps.*stride=65, sequence_length=64"),
+    ],
+)
+def test_settings_that_exclude_each_other_whatever_the_checkpoint(settings, message):
+    with pytest.raises(ValueError, match=message):
+        FinetuneConfig(**settings)
+    # Each is fine alone: the checkpoint may have the CRF or longer rows.
+    for name, value in settings.items():
+        assert getattr(FinetuneConfig(**{name: value}), name) == value

@@ -31,6 +31,16 @@ def test_there_is_no_bar_in_a_log_file(capsys):
     assert capsys.readouterr() == ("", "")
 
 
+def test_there_is_no_bar_where_none_is_wanted(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    progress = Progress(bars=False)
+    with progress.bar("rows", 3) as advance:
+        advance(2, "")
+    progress.say("loading")
+    assert terminal.getvalue() == "loading\n"
+
+
 @pytest.mark.parametrize("total", [3, None])
 def test_a_terminal_gets_a_bar_that_is_taken_away(monkeypatch, total):
     terminal = Terminal()

@@ -10,6 +10,7 @@ from kerazoo.data.row import Rows
 from kerazoo.data.stratified_split import stratified_split
 from kerazoo.data.table import Table
 from kerazoo.data.tag_schemes import BIO
+from kerazoo.tasks.saved_task import SavedTask
 from kerazoo.training.config import FinetuneConfig
 from kerazoo.training.predictor import Predictor
 from kerazoo.training.progress import SILENT, Progress
@@ -90,15 +91,30 @@ class Form:
                 "Give both files pairs, or none."
             )
 
+    def check_settings(self, config: FinetuneConfig, saved: SavedTask, row_length: int) -> None:
+        """Raise ValueError if settings do not fit what the checkpoint says in its small files.
+
+        Args:
+            config: the settings of the run.
+            saved: the task as the checkpoint holds it.
+            row_length: int, the tokens of a row.
+        """
+
     def split_labels(self, table: Table, config: FinetuneConfig) -> Sequence[str]:
         """Return what a held-out share must have in the same proportions, one value a row."""
         return table.columns[LABEL]
 
     def split(self, table: Table, config: FinetuneConfig) -> tuple[list[int], list[int]]:
-        """Return the indices of the rows that are kept and of those that are held out."""
-        return stratified_split(
-            self.split_labels(table, config), config.validation_fraction, config.seed
-        )
+        """Return the indices of the rows that are kept and of those that are held out.
+
+        Raises:
+            ValueError: if none can be held out; the message names the file.
+        """
+        labels = self.split_labels(table, config)
+        try:
+            return stratified_split(labels, config.validation_fraction, config.seed)
+        except ValueError as error:
+            raise ValueError(f"{table.path}: {error}") from error
 
     def usable(self, table: Table, task: Any) -> Table:
         """Return the rows that the loaded task can read; what was wrong with others is `skipped`.

@@ -11,6 +11,8 @@ from kerazoo.data.stratified_split import stratified_split
 from kerazoo.data.table import Table
 from kerazoo.metrics.cmrc_f1 import cmrc_scores, has_han
 from kerazoo.metrics.span_f1 import squad_scores
+from kerazoo.tasks.registry import task_class
+from kerazoo.tasks.saved_task import SavedTask
 from kerazoo.training.config import FinetuneConfig
 from kerazoo.training.forms.base import FitRows, Form
 from kerazoo.training.predictor import Predictor
@@ -35,6 +37,11 @@ class ExtractiveQAForm(Form):
     def check(self, train: Table, validation: Table, config: FinetuneConfig) -> None:
         """Accept any two files: answers were checked against their passages."""
 
+    def check_settings(self, config: FinetuneConfig, saved: SavedTask, row_length: int) -> None:
+        """Check that windows have room behind a question, and leave no gaps."""
+        stride = saved.packing.get("stride") if config.stride is None else config.stride
+        task_class(self.task_name).preprocessor_cls.check_windows(row_length, stride)
+
     def split(self, table: Table, config: FinetuneConfig) -> tuple[list[int], list[int]]:
         """Hold whole passages out, so that none is learnt from and measured on."""
         contexts = list(dict.fromkeys(table.columns[CONTEXT]))
@@ -42,7 +49,7 @@ class ExtractiveQAForm(Form):
             which = "the only question is" if len(table) == 1 else f"all {len(table)} questions are"
             raise ValueError(
                 f"{table.path}: {which} about one passage, so none can be held out. Give more "
-                "passages, or a validation file. Received: passages=1"
+                "passages, or a validation file (--validation). Received: passages=1"
             )
         _, chosen = stratified_split([""] * len(contexts), config.validation_fraction, config.seed)
         held_out = {contexts[index] for index in chosen}

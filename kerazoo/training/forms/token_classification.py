@@ -5,18 +5,20 @@ from typing import Any
 
 from kerazoo.axes import ENTITIES, TAGS, TEXT, WORDS
 from kerazoo.data.row import Rows
-from kerazoo.data.stratified_split import stratified_split
 from kerazoo.data.table import Table
 from kerazoo.data.tagged_texts import read_tagged_texts, rows_to_tag
 from kerazoo.metrics.entity_report import entity_report
 from kerazoo.metrics.entity_spans import OUTSIDE, entity_spans, split_tag
+from kerazoo.tasks.crf_arguments import check_crf_arguments
+from kerazoo.tasks.registry import task_class
+from kerazoo.tasks.saved_task import SavedTask
 from kerazoo.training.config import FinetuneConfig
 from kerazoo.training.forms.base import FitRows, Form
 from kerazoo.training.labels import balanced_weights
 from kerazoo.training.predictor import Predictor
 from kerazoo.training.progress import SILENT, Progress
 
-_HEAD = ("crf", "ban_illegal_moves", "label_all_pieces", "stride")
+_CRF = ("crf", "ban_illegal_moves", "label_all_pieces")
 
 
 class TokenClassificationForm(Form):
@@ -42,18 +44,47 @@ class TokenClassificationForm(Form):
         """Check that there are entities, and that those of both files are of the same types."""
         _check_known_types(validation, _types(train))
 
+    def check_settings(self, config: FinetuneConfig, saved: SavedTask, row_length: int) -> None:
+        """Check that windows leave no gaps, and that a CRF is asked for what it can do."""
+        kind = task_class(self.task_name)
+        settings = {**saved.packing, **kind.merge_config(saved.arguments, _head_settings(config))}
+        crf, ban, all_pieces = (bool(settings.get(name)) for name in _CRF)
+        check_crf_arguments(crf, ban, all_pieces)
+        if crf and config.class_weight is not None:
+            raise ValueError(
+                "A CRF scores whole sequences of tags, so tags have no weights of their own. "
+                f"Received: crf=True, class_weight={config.class_weight!r}"
+            )
+        kind.preprocessor_cls.check_windows(row_length, settings.get("stride"))
+
     def split(self, table: Table, config: FinetuneConfig) -> tuple[list[int], list[int]]:
-        """Return the indices of the rows that are kept and of those that are held out."""
-        return stratified_split([""] * len(table), config.validation_fraction, config.seed)
+        """Hold rows out, but none with a type that no row that is kept has."""
+        kept, held_out = super().split(table, config)
+        types = [set(row) for row in _row_types(table)]
+        known = set().union(*(types[index] for index in kept))
+        measured_on = []
+        for index in held_out:
+            if types[index] <= known:
+                measured_on.append(index)
+            else:
+                kept.append(index)
+                known |= types[index]
+        if not measured_on:
+            raise ValueError(
+                f"{table.path}: no sentence can be held out, as each one that was drawn has an "
+                "entity of a type that no other one has. Give more, or a validation file "
+                f"(--validation). Received: sentences={len(table)}"
+            )
+        return sorted(kept), measured_on
+
+    def split_labels(self, table: Table, config: FinetuneConfig) -> list[str]:
+        """Return one class for all rows."""
+        return [""] * len(table)
 
     def task_arguments(self, train: Table, config: FinetuneConfig) -> dict[str, Any]:
         """Return the tags, and of the other settings those that were chosen."""
         tags = [f"{prefix}-{kind}" for kind in _types(train) for prefix in "BI"]
-        chosen = {name: getattr(config, name) for name in _HEAD}
-        return {
-            "labels": [OUTSIDE, *tags],
-            **{name: value for name, value in chosen.items() if value is not None},
-        }
+        return {"labels": [OUTSIDE, *tags], **_head_settings(config)}
 
     def targets(self, table: Table, task: Any) -> Any:
         """Return the tags or the entities of a table as `fit` takes them."""
@@ -112,6 +143,12 @@ class TokenClassificationForm(Form):
             f"entities: precision {metrics['precision']:.4f}, recall {metrics['recall']:.4f}, "
             f"F1 {metrics['f1']:.4f}"
         )
+
+
+def _head_settings(config: FinetuneConfig) -> dict[str, Any]:
+    """Return the settings of head and preprocessor that were chosen."""
+    chosen = {name: getattr(config, name) for name in (*_CRF, "stride")}
+    return {name: value for name, value in chosen.items() if value is not None}
 
 
 def _row_types(table: Table) -> list[list[str]]:

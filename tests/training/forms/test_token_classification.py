@@ -62,16 +62,44 @@ def test_files_decide_the_tags_and_settings_the_rest(conll, spans):
         table = FORM.read_table(file)
         FORM.check(table, table, FinetuneConfig())
         assert FORM.task_arguments(table, FinetuneConfig()) == {"labels": expected}
-    config = FinetuneConfig(stride=64, crf=True, ban_illegal_moves=False, label_all_pieces=True)
+    config = FinetuneConfig(stride=64, crf=True, ban_illegal_moves=True, label_all_pieces=False)
     assert FORM.task_arguments(table, config) == {
         "labels": expected,
         "stride": 64,
         "crf": True,
-        "ban_illegal_moves": False,
-        "label_all_pieces": True,
+        "ban_illegal_moves": True,
+        "label_all_pieces": False,
     }
     kept, held_out = FORM.split(table, FinetuneConfig(validation_fraction=0.3))
     assert sorted(kept + held_out) == list(range(6))
+
+
+def test_a_file_of_one_row_cannot_be_split(tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_text("Ada B-PER\ncame O\n")
+    table = FORM.read_table(str(path))
+    with pytest.raises(ValueError, match=r"a\.conll: .*two rows or more.*--validation") as raised:
+        FORM.split(table, FinetuneConfig())
+    assert "label" not in str(raised.value)
+
+
+def test_rows_with_types_that_no_other_row_has_are_learnt_from(tmp_path):
+    path = tmp_path / "a.conll"
+    kinds = [*["PER", "LOC"] * 4, "ORG", "DATE", "LAW"]
+    path.write_text("\n".join(f"Ada B-{kind}\n" for kind in kinds))
+    table = FORM.read_table(str(path))
+    sizes = set()
+    for seed in range(12):
+        kept, held_out = FORM.split(table, FinetuneConfig(validation_fraction=0.4, seed=seed))
+        assert sorted(kept + held_out) == list(range(11))
+        assert kept == sorted(kept)
+        assert {8, 9, 10} <= set(kept)
+        FORM.check(table.take(kept), table.take(held_out), FinetuneConfig())
+        sizes.add(len(held_out))
+    assert min(sizes) < 4 == max(sizes)  # 0.4 * 11, less those with a type of their own
+    path.write_text("\n".join(f"Ada B-{kind}\n" for kind in ("PER", "LOC")))
+    with pytest.raises(ValueError, match=r"a\.conll: .*type that no other.*--validation"):
+        FORM.split(FORM.read_table(str(path)), FinetuneConfig())
 
 
 def test_types_that_nobody_taught_and_no_types_at_all(tmp_path, conll):
