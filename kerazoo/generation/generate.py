@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from kerazoo.axes import PADDING_MASK, TOKEN_IDS
 from kerazoo.checks import check_positive
+from kerazoo.generation.ready_prompts import ready_prompts
 from kerazoo.preprocessing.causal_lm import check_prompts, padded
 
 PROMPT_IDS = "prompt_ids"
@@ -44,9 +45,11 @@ class Request:
         """Check the lengths."""
         for name in ("max_length", "max_new_tokens"):
             value = getattr(self, name)
+            if isinstance(value, np.integer):
+                value = int(value)
             if value is not None:
                 check_positive(name, value)
-                if not isinstance(value, (int, np.integer)):
+                if not isinstance(value, int):
                     raise ValueError(f"`{name}` must be a whole number. Received: {name}={value!r}")
         if self.max_length is not None and self.max_new_tokens is not None:
             raise ValueError(
@@ -63,8 +66,8 @@ def generate_rows(task: Any, inputs: Any, request: Request) -> Any:
     if isinstance(inputs, tf.data.Dataset):
         batches = inputs.as_numpy_iterator()
         return [text for batch in batches for text in _generate_texts(task, batch, request)]
-    if isinstance(inputs, (str, bytes)) or (tf.is_tensor(inputs) and inputs.shape.rank == 0):
-        return _generate_texts(task, [inputs], request)[0]
+    if isinstance(inputs, (str, bytes)) or getattr(inputs, "shape", None) == ():
+        return _generate_texts(task, inputs, request)[0]
     return _generate_texts(task, inputs, request)
 
 
@@ -178,14 +181,11 @@ def _generate_texts(task: Any, prompts: Any, request: Request) -> list[str]:
 
 def _generate_ready(task: Any, inputs: Any, request: Request) -> dict[str, np.ndarray]:
     """Continue ready inputs up to their own width."""
-    token_ids = keras.ops.convert_to_numpy(inputs[TOKEN_IDS])
-    lengths = keras.ops.convert_to_numpy(inputs[PADDING_MASK]).astype(bool).sum(axis=1)
-    prompts = [row[:count].tolist() for row, count in zip(token_ids, lengths, strict=True)]
-    width = token_ids.shape[1]
+    prompts, width = ready_prompts(inputs, task.backbone.config.vocabulary_size)
     if request.max_new_tokens is None:
         request = dataclasses.replace(request, max_length=request.max_length or width)
-    rows = generate_ids(task, prompts, request)
-    width = max(width, *(len(row) for row in rows))
+    rows = generate_ids(task, prompts, request) if prompts else []
+    width = max([width, *map(len, rows)])
     token_ids, padding_mask = padded(rows, width, pad_token_id=0)
     return {TOKEN_IDS: token_ids, PADDING_MASK: padding_mask}
 
