@@ -39,9 +39,10 @@ def stratified_split(
         count = min(max(1, round(len(rows) * fraction)), len(rows) - 1)
         held_out.extend(generator.permutation(rows)[:count].tolist())
     if not held_out:
+        of_a_label = " of any label" if len(rows_of) > 1 else ""
         raise ValueError(
-            "No row can be held out: every label has only one row. Give more rows, or a "
-            f"validation file. Received: labels={len(labels)}"
+            f"No row can be held out: there are not two rows{of_a_label}. Give more rows, or a "
+            f"validation file. Received: rows={len(labels)}"
         )
     chosen = set(held_out)
     return [index for index in range(len(labels)) if index not in chosen], sorted(held_out)

@@ -30,5 +30,7 @@ def test_a_fraction_that_is_no_share_is_refused(fraction):
 
 
 def test_labels_of_one_row_cannot_be_split():
-    with pytest.raises(ValueError, match="every label has only one row"):
+    with pytest.raises(ValueError, match="not two rows of any label.*Received: rows=3"):
         stratified_split(["a", "b", "c"], 0.5, seed=0)
+    with pytest.raises(ValueError, match="there are not two rows. Give more.*Received: rows=1"):
+        stratified_split([""], 0.5, seed=0)
