@@ -17,6 +17,9 @@ from kerazoo.preprocessing.causal_lm import check_prompts, padded
 PROMPT_IDS = "prompt_ids"
 """The first columns of `token_ids`, which are read at once, (batch, width) int32."""
 
+TEXT_LENGTHS = "text_lengths"
+"""How many tokens prompt and continuation of each row have at most, (batch,) int32."""
+
 MULTIPLE = 16
 """Lengths are rounded up to a multiple of this, so that few shapes are compiled."""
 
@@ -138,7 +141,7 @@ def _continue_window(
         min(limit, len(window) + targets[number] - len(rows[number]))
         for window, number in zip(windows, open_rows, strict=True)
     ]
-    outputs = _run(task, windows, max(wanted), request.stop_token_ids, limit)
+    outputs = _run(task, windows, wanted, request.stop_token_ids, limit)
     for number, window, length, output in zip(open_rows, windows, wanted, outputs, strict=True):
         rows[number].extend(output[len(window) : length])
 
@@ -148,10 +151,14 @@ def _window(row: list[int], limit: int) -> list[int]:
 
 
 def _run(
-    task: Any, prompts: Rows, length: int, stop_token_ids: tuple[int, ...] | None, limit: int
+    task: Any,
+    prompts: Rows,
+    lengths: Sequence[int],
+    stop_token_ids: tuple[int, ...] | None,
+    limit: int,
 ) -> Rows:
-    """Run the compiled function on one batch; return rows up to their stop token."""
-    width = min(limit, _rounded(length))
+    """Run the compiled function on one batch; return rows up to their stop token, or wider."""
+    width = min(limit, _rounded(max(lengths)))
     shortest = min(map(len, prompts))
     # What stands on padding is never read: its slots are written before they are seen. Only a stop
     # token must not stand there, since every position behind the prompt is searched for one.
@@ -161,12 +168,13 @@ def _run(
         TOKEN_IDS: token_ids,
         PADDING_MASK: padding_mask,
         PROMPT_IDS: token_ids[:, : min(width, _rounded(shortest))],
+        TEXT_LENGTHS: np.array(lengths, "int32"),
     }
     inputs = {key: keras.ops.convert_to_tensor(value) for key, value in inputs.items()}
     outputs = task.make_generate_function()(inputs, stop_token_ids=stop_token_ids)
     token_ids = keras.ops.convert_to_numpy(outputs[TOKEN_IDS])
-    lengths = keras.ops.convert_to_numpy(outputs[PADDING_MASK]).astype(bool).sum(axis=1)
-    return [row[:count].tolist() for row, count in zip(token_ids, lengths, strict=True)]
+    counts = keras.ops.convert_to_numpy(outputs[PADDING_MASK]).astype(bool).sum(axis=1)
+    return [row[:count].tolist() for row, count in zip(token_ids, counts, strict=True)]
 
 
 def _generate_texts(task: Any, prompts: Any, request: Request) -> list[str]:

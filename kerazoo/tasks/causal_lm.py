@@ -9,7 +9,13 @@ from keras import ops
 
 from kerazoo.axes import PADDING_MASK, SEQUENCE_OUTPUT, TEXT, TOKEN_IDS, Tensor
 from kerazoo.checks import check_known_arguments
-from kerazoo.generation.generate import PROMPT_IDS, Request, check_fits, generate_rows
+from kerazoo.generation.generate import (
+    PROMPT_IDS,
+    TEXT_LENGTHS,
+    Request,
+    check_fits,
+    generate_rows,
+)
 from kerazoo.generation.samplers import checked_sampler, seed_sampler
 from kerazoo.generation.stop_tokens import checked_stop_token_ids, new_stop_tokens
 from kerazoo.generation.stream import can_stream, stream_texts
@@ -225,7 +231,8 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
 
         Args:
             inputs: `token_ids` and `padding_mask`, (batch, seq) int32, to be filled up to `seq`;
-                perhaps `prompt_ids`, (batch, width) int32, the columns that are read at once.
+                perhaps `prompt_ids`, (batch, width) int32, the columns that are read at once, and
+                `text_lengths`, (batch,) int32, where each row ends before `seq`.
             stop_token_ids: ids that end a text.
 
         Returns:
@@ -240,6 +247,10 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
         states = ops.pad(states, ((0, 0), (0, room), (0, 0)))
         index = ops.min(ops.sum(ops.cast(padding_mask, "int32"), axis=-1))
         every_slot = ops.arange(slots, dtype="int32")[None, None, None, :]
+        if TEXT_LENGTHS in inputs:
+            # What stands behind a text is given like its prompt: a search must not look at it.
+            is_behind = every_slot[0, 0] >= inputs[TEXT_LENGTHS][:, None]
+            padding_mask = ops.logical_or(padding_mask, is_behind)
 
         def next_token(prompt: Tensor, cache: Any, index: Tensor) -> tuple[Tensor, Tensor, Any]:
             slot = index - 1

@@ -245,6 +245,7 @@ def test_nothing_to_learn_from_and_unknown_samplers_are_told(task):
         task.compile(sampler=keras_nlp.samplers.TopKSampler(265))
 
 
+@pytest.mark.slow
 def test_prompts_come_in_many_forms(task):
     expected = task.generate(["the", "x"], max_new_tokens=2)
     for prompts in (("the", "x"), np.array(["the", "x"]), tf.constant(["the", "x"])):
