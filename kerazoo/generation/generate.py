@@ -11,10 +11,14 @@ import tensorflow as tf
 
 from kerazoo.axes import PADDING_MASK, TOKEN_IDS
 from kerazoo.checks import check_positive
+from kerazoo.generation.ready_prompts import ready_prompts
 from kerazoo.preprocessing.causal_lm import check_prompts, padded
 
 PROMPT_IDS = "prompt_ids"
 """The first columns of `token_ids`, which are read at once, (batch, width) int32."""
+
+TEXT_LENGTHS = "text_lengths"
+"""How many tokens prompt and continuation of each row have at most, (batch,) int32."""
 
 MULTIPLE = 16
 """Lengths are rounded up to a multiple of this, so that few shapes are compiled."""
@@ -44,9 +48,11 @@ class Request:
         """Check the lengths."""
         for name in ("max_length", "max_new_tokens"):
             value = getattr(self, name)
+            if isinstance(value, np.integer):
+                value = int(value)
             if value is not None:
                 check_positive(name, value)
-                if not isinstance(value, (int, np.integer)):
+                if not isinstance(value, int):
                     raise ValueError(f"`{name}` must be a whole number. Received: {name}={value!r}")
         if self.max_length is not None and self.max_new_tokens is not None:
             raise ValueError(
@@ -63,8 +69,8 @@ def generate_rows(task: Any, inputs: Any, request: Request) -> Any:
     if isinstance(inputs, tf.data.Dataset):
         batches = inputs.as_numpy_iterator()
         return [text for batch in batches for text in _generate_texts(task, batch, request)]
-    if isinstance(inputs, (str, bytes)) or (tf.is_tensor(inputs) and inputs.shape.rank == 0):
-        return _generate_texts(task, [inputs], request)[0]
+    if isinstance(inputs, (str, bytes)) or getattr(inputs, "shape", None) == ():
+        return _generate_texts(task, inputs, request)[0]
     return _generate_texts(task, inputs, request)
 
 
@@ -135,7 +141,7 @@ def _continue_window(
         min(limit, len(window) + targets[number] - len(rows[number]))
         for window, number in zip(windows, open_rows, strict=True)
     ]
-    outputs = _run(task, windows, max(wanted), request.stop_token_ids, limit)
+    outputs = _run(task, windows, wanted, request.stop_token_ids, limit)
     for number, window, length, output in zip(open_rows, windows, wanted, outputs, strict=True):
         rows[number].extend(output[len(window) : length])
 
@@ -145,10 +151,14 @@ def _window(row: list[int], limit: int) -> list[int]:
 
 
 def _run(
-    task: Any, prompts: Rows, length: int, stop_token_ids: tuple[int, ...] | None, limit: int
+    task: Any,
+    prompts: Rows,
+    lengths: Sequence[int],
+    stop_token_ids: tuple[int, ...] | None,
+    limit: int,
 ) -> Rows:
-    """Run the compiled function on one batch; return rows up to their stop token."""
-    width = min(limit, _rounded(length))
+    """Run the compiled function on one batch; return rows up to their stop token, or wider."""
+    width = min(limit, _rounded(max(lengths)))
     shortest = min(map(len, prompts))
     # What stands on padding is never read: its slots are written before they are seen. Only a stop
     # token must not stand there, since every position behind the prompt is searched for one.
@@ -158,12 +168,13 @@ def _run(
         TOKEN_IDS: token_ids,
         PADDING_MASK: padding_mask,
         PROMPT_IDS: token_ids[:, : min(width, _rounded(shortest))],
+        TEXT_LENGTHS: np.array(lengths, "int32"),
     }
     inputs = {key: keras.ops.convert_to_tensor(value) for key, value in inputs.items()}
     outputs = task.make_generate_function()(inputs, stop_token_ids=stop_token_ids)
     token_ids = keras.ops.convert_to_numpy(outputs[TOKEN_IDS])
-    lengths = keras.ops.convert_to_numpy(outputs[PADDING_MASK]).astype(bool).sum(axis=1)
-    return [row[:count].tolist() for row, count in zip(token_ids, lengths, strict=True)]
+    counts = keras.ops.convert_to_numpy(outputs[PADDING_MASK]).astype(bool).sum(axis=1)
+    return [row[:count].tolist() for row, count in zip(token_ids, counts, strict=True)]
 
 
 def _generate_texts(task: Any, prompts: Any, request: Request) -> list[str]:
@@ -178,14 +189,11 @@ def _generate_texts(task: Any, prompts: Any, request: Request) -> list[str]:
 
 def _generate_ready(task: Any, inputs: Any, request: Request) -> dict[str, np.ndarray]:
     """Continue ready inputs up to their own width."""
-    token_ids = keras.ops.convert_to_numpy(inputs[TOKEN_IDS])
-    lengths = keras.ops.convert_to_numpy(inputs[PADDING_MASK]).astype(bool).sum(axis=1)
-    prompts = [row[:count].tolist() for row, count in zip(token_ids, lengths, strict=True)]
-    width = token_ids.shape[1]
+    prompts, width = ready_prompts(inputs, task.backbone.config.vocabulary_size)
     if request.max_new_tokens is None:
         request = dataclasses.replace(request, max_length=request.max_length or width)
-    rows = generate_ids(task, prompts, request)
-    width = max(width, *(len(row) for row in rows))
+    rows = generate_ids(task, prompts, request) if prompts else []
+    width = max([width, *map(len, rows)])
     token_ids, padding_mask = padded(rows, width, pad_token_id=0)
     return {TOKEN_IDS: token_ids, PADDING_MASK: padding_mask}
 

@@ -1,7 +1,9 @@
 """Where generated texts end."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
+import numpy as np
 from keras import ops
 
 from kerazoo.axes import Tensor
@@ -22,3 +24,26 @@ def new_stop_tokens(
     stop_token_ids = ops.array(list(stop_token_ids), dtype=token_ids.dtype)
     is_stop = ops.any(token_ids[:, :, None] == stop_token_ids, axis=-1)
     return ops.logical_and(is_stop, ops.logical_not(prompt_mask))
+
+
+def checked_stop_token_ids(stop_token_ids: Any, vocabulary_size: int) -> tuple[int, ...] | None:
+    """Return the ids as whole numbers; None for none.
+
+    Args:
+        stop_token_ids: a list of ids, or None.
+        vocabulary_size: int, tokens of the model.
+
+    Raises:
+        ValueError: if it is no list, or something in it is no token.
+    """
+    if stop_token_ids is None:
+        return None
+    is_list = isinstance(stop_token_ids, Iterable) and not isinstance(stop_token_ids, (str, bytes))
+    ids = list(stop_token_ids) if is_list else []
+    are_whole = all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in ids)
+    if not is_list or not are_whole or not all(0 <= number < vocabulary_size for number in ids):
+        raise ValueError(
+            f"`stop_token_ids` is a list of ids from 0 to {vocabulary_size - 1}, None or 'auto'. "
+            f"Received: stop_token_ids={stop_token_ids!r}"
+        )
+    return tuple(int(number) for number in ids) or None

@@ -1,6 +1,6 @@
 """Raw texts to the inputs, targets and weights of a `CausalLM`, and prompts to inputs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import keras
@@ -101,10 +101,13 @@ class CausalLMPreprocessor(Preprocessor):
             prompts: (batch,) string.
 
         Raises:
-            TypeError: if a prompt is no text.
+            TypeError: if a prompt is no text, or the prompts have no order.
         """
+        if getattr(prompts, "shape", None) == ():
+            prompts = prompts.numpy() if tf.is_tensor(prompts) else prompts.item()
         if not tf.is_tensor(prompts):
-            if not isinstance(prompts, Iterable):
+            # The keys of a dict would be continued, and a set has no order for the answers.
+            if not isinstance(prompts, Iterable) or isinstance(prompts, (Mapping, Set)):
                 raise TypeError(
                     f"Prompts are a string or a list of strings. Received: prompts={prompts!r}"
                 )

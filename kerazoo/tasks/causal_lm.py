@@ -1,6 +1,6 @@
 """Causal language modelling: the next token, and texts that are continued token by token."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import keras
@@ -8,10 +8,16 @@ import keras_nlp
 from keras import ops
 
 from kerazoo.axes import PADDING_MASK, SEQUENCE_OUTPUT, TEXT, TOKEN_IDS, Tensor
-from kerazoo.checks import check_known_arguments, check_one_of
-from kerazoo.generation.beam_sampler import BeamSampler
-from kerazoo.generation.generate import PROMPT_IDS, Request, check_fits, generate_rows
-from kerazoo.generation.stop_tokens import new_stop_tokens
+from kerazoo.checks import check_known_arguments
+from kerazoo.generation.generate import (
+    PROMPT_IDS,
+    TEXT_LENGTHS,
+    Request,
+    check_fits,
+    generate_rows,
+)
+from kerazoo.generation.samplers import checked_sampler, seed_sampler
+from kerazoo.generation.stop_tokens import checked_stop_token_ids, new_stop_tokens
 from kerazoo.generation.stream import can_stream, stream_texts
 from kerazoo.metrics.perplexity import Perplexity
 from kerazoo.preprocessing.causal_lm import CausalLMPreprocessor
@@ -24,8 +30,6 @@ from kerazoo.tasks.compile_defaults import (
 )
 from kerazoo.tasks.preprocessor_checks import check_row_length, check_vocabulary_size
 from kerazoo.tasks.serving_signature import ServingSignature
-
-_SAMPLERS = ("greedy", "random", "top_k", "top_p", "beam", "contrastive")
 
 
 @keras.saving.register_keras_serializable(package="kerazoo")
@@ -104,7 +108,8 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
             loss: "auto" is sparse categorical cross-entropy over real tokens, Σ w l / Σ w.
             weighted_metrics: "auto" is accuracy and perplexity over real tokens.
             sampler: how `generate` chooses tokens: "greedy", "random", "top_k", "top_p", "beam",
-                "contrastive", or a `keras_nlp.samplers.Sampler`.
+                "contrastive", or a `keras_nlp.samplers.Sampler`. Wrong ones are a TypeError or a
+                ValueError, as in `kerazoo.generation.samplers.checked_sampler`.
             jit_compile: "auto" is Keras's choice on JAX and PyTorch; on TensorFlow training runs
                 without XLA, which gains nothing there on a CPU, and generation with it. True and
                 False hold for both.
@@ -122,7 +127,7 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
             optimizer=default_optimizer(optimizer),
             loss=loss,
             weighted_metrics=weighted_metrics,
-            sampler=_own_sampler(sampler),
+            sampler=checked_sampler(sampler, self.backbone.config.vocabulary_size),
             jit_compile=default_jit_compile(jit_compile),
             **kwargs,
         )
@@ -155,7 +160,8 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
                 stops.
             strip_prompt: bool, return the continuations only.
             max_new_tokens: int, tokens of each continuation, instead of `max_length`.
-            seed: int, begin the sampler's random numbers with it; None goes on with them.
+            seed: int, from 0 to 2**32 - 1, begin the sampler's random numbers with it; None goes on
+                with them.
             sliding_window: bool, go on past the context limit of the model: whenever it is reached,
                 the second half of the text is read anew. False raises an error instead.
 
@@ -164,11 +170,12 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
             `token_ids` and `padding_mask`, (batch, seq) int32 arrays.
 
         Raises:
-            ValueError: for an empty prompt, one that leaves no room, or a length past the limit.
+            ValueError: for an empty prompt, one that leaves no room, a length past the limit, or a
+                setting out of range.
             TypeError: for prompts that are no texts.
         """
         if seed is not None:
-            self._seed_sampler(seed)
+            seed_sampler(self.sampler, seed)
         request = Request(
             max_length=max_length,
             max_new_tokens=max_new_tokens,
@@ -197,21 +204,25 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
             str, whole characters.
 
         Raises:
-            ValueError: if the sampler searches (beam, contrastive), the prompt is empty, or prompt
-                and continuation exceed the context limit.
+            ValueError: if the sampler searches (beam, contrastive), the prompt is empty, prompt and
+                continuation exceed the context limit, or a setting is out of range.
+            TypeError: if the prompt is no text.
         """
         if not can_stream(self):
             raise ValueError(
                 "This sampler compares whole texts, so nothing can be shown on the way; use "
                 f"`generate`. Received: sampler={type(self.sampler).__name__}"
             )
-        if seed is not None:
-            self._seed_sampler(seed)
         if self.preprocessor is None:
             raise ValueError("Text is shown with a tokenizer. Received: preprocessor=None")
+        if seed is not None:
+            seed_sampler(self.sampler, seed)
+        request = Request(
+            max_new_tokens=max_new_tokens, stop_token_ids=self._stop_token_ids(stop_token_ids)
+        )
         (ids,) = self.preprocessor.prompt_ids([prompt])
         check_fits([ids], [len(ids) + max_new_tokens], self.backbone.config.max_sequence_length)
-        return stream_texts(self, ids, max_new_tokens, self._stop_token_ids(stop_token_ids))
+        return stream_texts(self, ids, max_new_tokens, request.stop_token_ids)
 
     def generate_step(
         self, inputs: dict[str, Tensor], stop_token_ids: Sequence[int] | None = None
@@ -220,7 +231,8 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
 
         Args:
             inputs: `token_ids` and `padding_mask`, (batch, seq) int32, to be filled up to `seq`;
-                perhaps `prompt_ids`, (batch, width) int32, the columns that are read at once.
+                perhaps `prompt_ids`, (batch, width) int32, the columns that are read at once, and
+                `text_lengths`, (batch,) int32, where each row ends before `seq`.
             stop_token_ids: ids that end a text.
 
         Returns:
@@ -235,6 +247,10 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
         states = ops.pad(states, ((0, 0), (0, room), (0, 0)))
         index = ops.min(ops.sum(ops.cast(padding_mask, "int32"), axis=-1))
         every_slot = ops.arange(slots, dtype="int32")[None, None, None, :]
+        if TEXT_LENGTHS in inputs:
+            # What stands behind a text is given like its prompt: a search must not look at it.
+            is_behind = every_slot[0, 0] >= inputs[TEXT_LENGTHS][:, None]
+            padding_mask = ops.logical_or(padding_mask, is_behind)
 
         def next_token(prompt: Tensor, cache: Any, index: Tensor) -> tuple[Tensor, Tensor, Any]:
             slot = index - 1
@@ -292,40 +308,8 @@ class CausalLM(Task, keras_nlp.models.CausalLM):
         return columns
 
     def _stop_token_ids(self, stop_token_ids: Sequence[int] | str | None) -> tuple[int, ...] | None:
-        if isinstance(stop_token_ids, str):
-            if stop_token_ids != "auto":
-                raise ValueError(
-                    "`stop_token_ids` is a list of ids, None or 'auto'. "
-                    f"Received: stop_token_ids={stop_token_ids!r}"
-                )
-            end = None
-            if self.preprocessor is not None:
-                end = self.preprocessor.tokenizer.end_token_id
+        if isinstance(stop_token_ids, str) and stop_token_ids == "auto":
+            has_end = self.preprocessor is not None
+            end = self.preprocessor.tokenizer.end_token_id if has_end else None
             return None if end is None else (end,)
-        if stop_token_ids is None:
-            return None
-        vocabulary = self.backbone.config.vocabulary_size
-        is_list = isinstance(stop_token_ids, Iterable)
-        ids = tuple(int(number) for number in stop_token_ids) if is_list else ()
-        if not is_list or not all(0 <= number < vocabulary for number in ids):
-            raise ValueError(
-                f"`stop_token_ids` is a list of ids from 0 to {vocabulary - 1}, None or 'auto'. "
-                f"Received: stop_token_ids={stop_token_ids!r}"
-            )
-        return ids or None
-
-    def _seed_sampler(self, seed: int) -> None:
-        for generator in self.sampler._seed_generators:
-            fresh = keras.random.SeedGenerator(seed)
-            generator.state.assign(fresh.state)
-
-
-def _own_sampler(sampler: Any) -> Any:
-    """Return kerazoo's beam search in place of KerasHub's; any other sampler as it is."""
-    if isinstance(sampler, str):
-        check_one_of("sampler", sampler, _SAMPLERS)
-    if sampler == "beam":
-        return BeamSampler()
-    if type(sampler) is keras_nlp.samplers.BeamSampler:
-        return BeamSampler(**sampler.get_config())
-    return sampler
+        return checked_stop_token_ids(stop_token_ids, self.backbone.config.vocabulary_size)

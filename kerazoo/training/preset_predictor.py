@@ -10,6 +10,7 @@ import keras
 
 from kerazoo.conversion.source import KERAZOO, open_checkpoint
 from kerazoo.tasks.registry import task_class
+from kerazoo.tasks.row_error import RowError
 from kerazoo.training.generation_settings import GenerationSettings
 from kerazoo.training.predictor import Answer, trained_task
 
@@ -111,6 +112,7 @@ class PresetPredictor:
         return self.task.stream(prompt, max_new_tokens=self.generation.max_new_tokens)
 
     def _continued(self, prompts: list[str], batch_size: int) -> list[Answer]:
+        self._check_prompts(prompts)
         self.task.compile(sampler=self.generation.sampler())
         texts = []
         for start in range(0, len(prompts), batch_size):
@@ -121,3 +123,21 @@ class PresetPredictor:
                 sliding_window=self.generation.sliding_window,
             )
         return [{"generated_text": text} for text in texts]
+
+    def _check_prompts(self, prompts: list[str]) -> None:
+        """Raise RowError for the first prompt that cannot be continued."""
+        limit, new = self.task.backbone.config.max_sequence_length, self.generation.max_new_tokens
+        for row, ids in enumerate(self.preprocessor.prompt_ids(prompts)):
+            if not ids:
+                raise RowError(
+                    row,
+                    "the prompt has no token, and there is nothing to continue. Received: "
+                    f"text={prompts[row]!r}",
+                )
+            if len(ids) + new > limit and not self.generation.sliding_window:
+                raise RowError(
+                    row,
+                    f"the model has {limit} positions, and prompt and continuation would "
+                    "need more. Ask for fewer tokens (--max-new-tokens), or let the window slide "
+                    f"(--sliding-window). Received: {len(ids)} + {new} tokens",
+                )

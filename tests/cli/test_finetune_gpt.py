@@ -1,7 +1,13 @@
 """Each of GPT's tasks from files to answers, at the shell."""
 
 import json
+import os
+import pty
 import re
+import select
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -109,14 +115,73 @@ def test_a_terminal_gets_the_continuation_as_it_comes(language_model, capsys):
     assert not _streamed(str(language_model), "the", GenerationSettings(sliding_window=True))
 
 
+# Chooses the tokens of " to be", and each but the first only when a line comes in.
+WAITING = """
+import sys
+from kerazoo.cli.main import main
+from kerazoo.generation import stream
+
+def waiting(task, prompt, max_new_tokens, stop_token_ids):
+    for token in task.preprocessor.prompt_ids([" to be"])[0]:
+        yield token
+        sys.stdin.readline()
+
+stream.stream_ids = waiting
+sys.argv = ["kerazoo", "predict", sys.argv[1], "--text", "the good", "--max-new-tokens", "9"]
+main()
+"""
+
+
+def read_until(terminal, text, process, seconds=90):
+    """What a terminal shows up to some text, or until the process ends or the time is over."""
+    shown, end = "", time.monotonic() + seconds
+    while text not in shown and process.poll() is None and time.monotonic() < end:
+        if select.select([terminal], [], [], 0.2)[0]:
+            shown += os.read(terminal, 1000).decode()
+    return shown
+
+
+@pytest.mark.slow
+@pytest.mark.tensorflow
+def test_on_a_terminal_each_token_is_shown_before_the_next_is_chosen(language_model, tmp_path):
+    terminal, output = pty.openpty()
+    command = [sys.executable, "-c", WAITING, str(language_model)]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.DEVNULL, cwd=tmp_path
+    )
+    try:
+        for token in (" t", "o", " ", "b", "e"):
+            assert read_until(terminal, token, process) == token
+            process.stdin.write(b"\n")
+            process.stdin.flush()
+        assert process.wait(60) == 0
+        assert os.read(terminal, 1000) == b"\r\n"
+    finally:
+        process.kill()
+        process.wait()
+        process.stdin.close()
+        os.close(terminal)
+        os.close(output)
+
+
+def test_a_prompt_that_cannot_be_continued_is_told_on_a_terminal(
+    command, language_model, monkeypatch
+):
+    monkeypatch.setattr("kerazoo.cli.predict._on_terminal", lambda: True)
+    result = command("predict", language_model, "--text", "")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: Prompt 0 has no token")
+    assert result.stdout == ""
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--text", "the", "--text-pair", "a"], "which reads no `text_pair`"),
-        (["--text", ""], "Prompt 0 has no token"),
-        (["--text", "good " * 40, "--max-new-tokens", "1"], "The model has 37 positions"),
+        (["--text", ""], "--text number 1: the prompt has no token"),
+        (["--text", "good " * 40, "--max-new-tokens", "1"], "the model has 37 positions"),
         (["--text", "the", "--top-p", "0"], "top_p=0.0"),
-        (["--text", "the", "--max-new-tokens", "99"], "The model has 37 positions"),
+        (["--text", "the", "--max-new-tokens", "99"], "the model has 37 positions"),
     ],
 )
 def test_failures(command, language_model, arguments, message):

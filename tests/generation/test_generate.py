@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
+from keras import ops
 
+from kerazoo.generation.beam_sampler import BeamSampler
 from kerazoo.generation.generate import Request, check_fits, generate_ids
 
 PROMPTS = [[5, 9], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], [30, 20, 10]]
@@ -100,3 +102,36 @@ def test_a_stop_token_of_id_0_ends_nothing_before_it_comes(make_tiny_causal_lm, 
         new = row[len(prompt) :]
         assert len(new) == 3 or new[-1] in (0, 1)
         assert new
+
+
+@pytest.mark.slow_on_jax
+def test_a_beam_search_ends_where_the_text_ends(make_tiny_causal_lm):
+    """With a beam for each token two tokens are the best two, whatever would come after them."""
+    task = make_tiny_causal_lm()
+    task.compile(sampler=BeamSampler(264), jit_compile=False)
+    prompt = [30, 20, 10]
+
+    def log_probabilities(rows):
+        rows = np.array(rows)
+        logits = task({"token_ids": rows, "padding_mask": np.ones_like(rows)})[:, -1]
+        return ops.convert_to_numpy(ops.log_softmax(logits))
+
+    first = log_probabilities([prompt])[0]
+    second = log_probabilities([[*prompt, token] for token in range(264)])
+    best = np.unravel_index((first[:, None] + second).argmax(), (264, 264))
+    found = generate_ids(task, [prompt, PROMPTS[1]], Request(max_new_tokens=2))
+    assert found[0] == [*prompt, *map(int, best)]
+    assert generate_ids(task, [prompt], Request(max_new_tokens=2))[0] == found[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stop_token_ids", [None, tuple(range(40, 60))])
+def test_beams_of_unequal_prompts_are_those_of_each_alone(make_tiny_causal_lm, stop_token_ids):
+    task = make_tiny_causal_lm()
+    task.compile(sampler="beam", jit_compile=False)
+    random = np.random.default_rng(3)
+    prompts = [random.integers(264, size=length).tolist() for length in (1, 12, 17)]
+    for new in (4, 13):
+        request = Request(max_new_tokens=new, stop_token_ids=stop_token_ids)
+        together = generate_ids(task, prompts, request)
+        assert [generate_ids(task, [prompt], request)[0] for prompt in prompts] == together

@@ -110,8 +110,9 @@ def test_greedy_is_the_default_and_takes_the_likeliest_token(task):
 @pytest.mark.compiled
 def test_a_prompt_gets_the_same_text_alone_and_in_a_batch(sampling_task, sampler):
     task = sampling_task(sampler)
-    together = task.generate(PROMPTS, max_length=20)
-    assert [task.generate(prompt, max_length=20) for prompt in PROMPTS] == together
+    # They end after 16, 22 and 17 tokens, in tensors of 16 and 32.
+    together = task.generate(PROMPTS, max_new_tokens=14)
+    assert [task.generate(prompt, max_new_tokens=14) for prompt in PROMPTS] == together
 
 
 def test_beam_is_kerazoos_own(sampling_task):
@@ -138,6 +139,41 @@ def test_seeds_reproduce_and_differ(sampling_task, make):
     assert task.generate(PROMPTS, max_length=20) != first  # goes on with the numbers
     assert task.generate(PROMPTS, max_length=20, seed=5) == first
     assert task.generate(PROMPTS, max_length=20, seed=6) != first
+
+
+def test_the_temperature_divides_the_logits_once(task, sampling_task):
+    rows, best = 1000, 100
+    (ids,) = task.preprocessor.prompt_ids(["the good"])
+    features = {"token_ids": np.array([ids]), "padding_mask": np.ones((1, len(ids)), "int32")}
+    logits = ops.convert_to_numpy(task(features))[0, -1].astype("float64")
+    likeliest = np.sort(logits)[-best:]
+
+    def mean(temperature):
+        """The mean logit of the tokens that are drawn, by hand."""
+        return np.average(likeliest, weights=np.exp(likeliest / temperature))
+
+    tolerance = 4 * likeliest.std() / np.sqrt(rows)
+    assert mean(1) - mean(2) > 2 * tolerance < mean(2) - mean(4)
+    sampling_task(keras_nlp.samplers.TopKSampler(best, temperature=2.0, seed=4))
+    with task.without_preprocessor():
+        inputs = {
+            "token_ids": np.array([[*ids, 0]] * rows),
+            "padding_mask": np.array([[1] * len(ids) + [0]] * rows),
+        }
+        drawn = task.generate(inputs, stop_token_ids=None)["token_ids"][:, -1]
+    assert set(logits[drawn]) <= set(likeliest)
+    assert logits[drawn].mean() == pytest.approx(mean(2), abs=tolerance)
+
+
+@pytest.mark.slow
+def test_a_stream_draws_what_generate_draws(task, sampling_task):
+    sampling_task(keras_nlp.samplers.TopPSampler(0.9, temperature=2.0))
+    texts = set()
+    for seed in range(4):
+        whole = task.generate("the good", max_new_tokens=8, strip_prompt=True, seed=seed)
+        assert "".join(task.stream("the good", max_new_tokens=8, seed=seed)) == whole
+        texts.add(whole)
+    assert len(texts) == 4
 
 
 @pytest.mark.slow
@@ -187,6 +223,12 @@ def test_single_prompts_lists_and_datasets(task):
         ("the", {"stop_token_ids": 5}, ValueError, "from 0 to 263.*stop_token_ids=5"),
         ("the", {"stop_token_ids": [264]}, ValueError, r"from 0 to 263.*stop_token_ids=\[264\]"),
         (None, {}, TypeError, "a string or a list of strings. Received: prompts=None"),
+        ({"text": ["the"]}, {}, TypeError, "a list of strings. Received: prompts={'text': "),
+        ({"the"}, {}, TypeError, "a list of strings. Received: prompts={'the'}"),
+        (np.array(3), {}, TypeError, "a list of strings. Received: prompts=3"),
+        ("the", {"max_new_tokens": "3"}, ValueError, "max_new_tokens='3'"),
+        ("the", {"seed": "a"}, ValueError, "whole number.*seed='a'"),
+        ("the", {"stop_token_ids": [1.5]}, ValueError, r"stop_token_ids=\[1.5\]"),
         ("\ud800", {}, ValueError, "half of a surrogate pair"),
     ],
 )
@@ -200,6 +242,27 @@ def test_nothing_to_learn_from_and_unknown_samplers_are_told(task):
         task.fit([])
     with pytest.raises(ValueError, match="`sampler` must be one of 'greedy'.*sampler='nope'"):
         task.compile(sampler="nope")
+    with pytest.raises(ValueError, match="from 1 to 264 tokens.*Received: k=265"):
+        task.compile(sampler=keras_nlp.samplers.TopKSampler(265))
+
+
+@pytest.mark.slow
+def test_prompts_come_in_many_forms(task):
+    expected = task.generate(["the", "x"], max_new_tokens=2)
+    for prompts in (("the", "x"), np.array(["the", "x"]), tf.constant(["the", "x"])):
+        assert task.generate(prompts, max_new_tokens=np.int64(2)) == expected
+    for prompt in ("the", b"the", np.array("the"), np.str_("the"), tf.constant("the")):
+        assert task.generate(prompt, max_new_tokens=2) == expected[0]
+
+
+def test_ready_ids_are_checked(task):
+    with task.without_preprocessor():
+        with pytest.raises(TypeError, match="a dict of `token_ids` and `padding_mask`"):
+            task.generate("the")
+        with pytest.raises(ValueError, match="Ids are 0 to 263. Received: token_ids=264"):
+            task.generate({"token_ids": [[5, 264, 0]], "padding_mask": [[1, 1, 0]]})
+        nothing = {name: np.zeros((0, 5), "int32") for name in ("token_ids", "padding_mask")}
+        assert task.generate(nothing)["token_ids"].shape == (0, 5)
 
 
 @pytest.mark.slow_on_jax
@@ -208,6 +271,13 @@ def test_streaming_gives_the_same_text(task, sampling_task):
     assert "".join(task.stream("the good", max_new_tokens=8)) == whole
     with pytest.raises(ValueError, match="has 37 positions"):
         task.stream("the good", max_new_tokens=60)
+    for arguments, message in (
+        ({"max_new_tokens": 2.5}, "whole number. Received: max_new_tokens=2.5"),
+        ({"max_new_tokens": 0}, "max_new_tokens=0"),
+        ({"seed": -1}, "seed=-1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            task.stream("the good", **arguments)
     sampling_task("beam")
     with pytest.raises(ValueError, match="sampler=BeamSampler"):
         task.stream("the good")

@@ -1,6 +1,8 @@
 """What both GPT tokenizers do alike; each test runs on both."""
 
 import json
+import statistics
+import time
 from functools import cache
 
 import keras
@@ -57,6 +59,24 @@ def test_batches_do_not_influence_their_texts(tokenizer):
         alone = tokenizer.tokenize_with_offsets(NASTY_STRINGS[number])
         for batch, single in zip(together, alone, strict=True):
             assert batch[number].numpy().tolist() == single.numpy().tolist()
+
+
+@pytest.mark.slow
+def test_single_texts_take_milliseconds_and_a_batch_far_less(tokenizer):
+    texts = [f"The weather of day {number} was fine, wasn't it?" for number in range(100)]
+
+    def seconds(calls):
+        taken = []
+        for call in calls:
+            begin = time.perf_counter()
+            tokenizer(call)
+            taken.append(time.perf_counter() - begin)
+        return taken
+
+    seconds([texts[0], texts])
+    alone, together = seconds(texts), min(seconds([texts] * 3))
+    assert statistics.median(alone) < 0.03  # 2 ms on a machine that does nothing else
+    assert together < sum(alone) / 4
 
 
 def test_eager_equals_function_and_dataset(tokenizer):

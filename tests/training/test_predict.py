@@ -4,7 +4,10 @@ import pytest
 from tiny_extractive_qa import tiny_extractive_qa
 
 from kerazoo.data.row import Row
+from kerazoo.training.generation_settings import GenerationSettings
 from kerazoo.training.predict import predict
+
+SHORT = GenerationSettings(max_new_tokens=3)
 
 
 def test_rows_are_answered_in_order(preset, tiny_text_classifier, seven_rows):
@@ -68,6 +71,27 @@ def test_a_question_that_is_too_long_is_said_with_its_place(tmp_path):
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(ValueError, match=r"a\.jsonl, line 3: the question has 40 tokens"):
         list(predict(tmp_path / "qa", str(tmp_path / "a.jsonl"), batch_size=2))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("", "line 36: the prompt has no token.*Received: text=''"),
+        ("good " * 36, r"line 36: the model has 37 positions.*Received: 38 \+ 3 tokens"),
+    ],
+)
+def test_a_prompt_that_cannot_be_continued_is_said_with_its_place(
+    tiny_causal_lm, tmp_path, monkeypatch, wrong, message
+):
+    tiny_causal_lm.save_to_preset(tmp_path / "lm")
+    (tmp_path / "a.txt").write_text("good\n" * 35 + wrong + "\ngood\n")
+    monkeypatch.setattr(
+        "kerazoo.tasks.causal_lm.CausalLM.generate",
+        lambda self, prompts, **_: [f"{prompt} on" for prompt in prompts],
+    )
+    answers = predict(tmp_path / "lm", str(tmp_path / "a.txt"), 2, generation=SHORT)
+    with pytest.raises(ValueError, match=rf"^\S*a\.txt, {message}"):
+        list(answers)
 
 
 def test_a_batch_of_zero_is_refused(preset, seven_rows):

@@ -85,6 +85,14 @@ def make_gpt_task(make_tiny_gpt, tiny_bpe_tokenizer):
 @pytest.mark.parametrize(
     ("name", "arguments", "rows", "method"),
     [
+        pytest.param(
+            *("TextClassifier", {"num_classes": 3}, [{"text": PAIRS["text"]}], "classify"),
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            *("TextClassifier", {"num_classes": 3, "pairs": True}, [PAIRS], "classify"),
+            marks=pytest.mark.slow,
+        ),
         ("TextSimilarity", {"labels": ["no", "yes"]}, [PAIRS], "compare"),
         pytest.param("TextSimilarity", {}, [PAIRS], "compare", marks=pytest.mark.slow),
         pytest.param(
@@ -92,7 +100,7 @@ def make_gpt_task(make_tiny_gpt, tiny_bpe_tokenizer):
             marks=pytest.mark.slow,
         ),
     ],
-    ids=["classes", "scores", "choices"],
+    ids=["texts", "pairs", "classes", "scores", "choices"],
 )
 def test_exports_of_gpts_tasks_can_be_served_and_answer_as_the_presets(
     make_gpt_task, tmp_path, name, arguments, rows, method
