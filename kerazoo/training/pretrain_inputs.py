@@ -17,6 +17,7 @@ from kerazoo.axes import (
     TOKEN_IDS,
     WORD_STARTS,
 )
+from kerazoo.data.data_service import DataService
 from kerazoo.data.objectives import BERT, GPT
 from kerazoo.data.row_format import RowFormat
 from kerazoo.data.row_source import RowSource
@@ -77,7 +78,12 @@ class PretrainInputs:
 
     @without_autograph
     def training_dataset(
-        self, source: RowSource, batch_size: int, seed: int, first_batch: int = 0
+        self,
+        source: RowSource,
+        batch_size: int,
+        seed: int,
+        first_batch: int = 0,
+        service: DataService | None = None,
     ) -> tf.data.Dataset:
         """Return endless batches, of which each is decided by the seed and its number alone.
 
@@ -86,11 +92,14 @@ class PretrainInputs:
             batch_size: int, rows of a batch.
             seed: int, decides about order and masks.
             first_batch: int, the number of the first batch.
+            service: prepares the batches; None prepares them here.
         """
         with tf.device("CPU:0"):
             records = shuffled_batches(source, batch_size, seed, first_batch, self.buckets)
             seeds = batch_seeds(seed, training=False, first_batch=first_batch)
-            return self._batches(records, seeds)
+            if service is None:
+                return self._batches(records, seeds)
+            return service.batches(tf.data.Dataset.zip(records, seeds), self.batch, first_batch)
 
     @without_autograph
     def validation_dataset(self, source: RowSource, batch_size: int) -> tf.data.Dataset:

@@ -3,6 +3,8 @@ import pytest
 import tensorflow as tf
 
 from kerazoo.axes import MASK_POSITIONS, MASKED_LM, NEXT_SENTENCE
+from kerazoo.data.data_server import DataServer
+from kerazoo.data.data_service import DataService
 from kerazoo.data.records import parse_records, read_manifest, read_shards
 from kerazoo.data.shard_rows import ShardRows
 from kerazoo.preprocessing.masking.masker import Masker
@@ -194,3 +196,32 @@ def test_batches_of_similar_length_have_less_padding(make_shards, masker, object
     if objective == "bert":
         spread = [(features["padding_mask"] > 0).sum(axis=1) for features, _, _ in mixed]
         assert sum(map(np.ptp, lengths)) < sum(map(np.ptp, spread))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("objective", "options", "servers"),
+    [
+        ("bert", {"masking": "ngram"}, 2),
+        ("bert-mlm", {"masking": "whole_word", "replace_per_word": True}, 1),
+        ("gpt", None, 2),
+    ],
+)
+def test_a_data_service_gives_the_same_batches(
+    make_shards, tiny_tokenizer, monkeypatch, objective, options, servers
+):
+    folder = make_shards(objective)
+    monkeypatch.chdir(folder.parent)
+    source = ShardRows(folder.name, read_manifest(folder), group_rows=20, seed=1)
+    names = BERT_INPUTS if options else ("token_ids", "padding_mask")
+    masker = options and Masker.from_tokenizer(tiny_tokenizer, mask_selection_length=3, **options)
+    inputs = PretrainInputs(source.row_format, names, masker, bucket_width=4)
+    with DataServer() as first, DataServer() as second:
+        service = DataService([first.address, second.address][:servers])
+        made = [
+            [inputs.training_dataset(source, 7, 1, number, by) for by in (service, None)]
+            for number in (0, 5)
+        ]
+        monkeypatch.chdir("/")  # servers have another folder, and find the shards all the same
+        for served, whole in made:
+            assert same(batches(served, 20), batches(whole, 20))

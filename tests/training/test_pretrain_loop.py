@@ -10,6 +10,8 @@ import pytest
 from interruptions import at_step, fail
 
 from kerazoo import BertPretrainer, MaskedLM
+from kerazoo.data.data_server import DataServer
+from kerazoo.data.data_service import DataService
 from kerazoo.data.manifest import read_manifest
 from kerazoo.data.shard_rows import ShardRows
 from kerazoo.optimizers.adamw import decays
@@ -43,17 +45,30 @@ def make_task(make_tiny_backbone, tiny_tokenizer):
 
 @pytest.fixture
 def train(make_task, rows):
-    def in_folder(output):
+    def in_folder(output, service=None):
         folder = UnfinishedRun(output, resume=True)
         folder.begin({})
         task = make_task()
-        history = train_steps(task, rows, rows, folder, CONFIG)
+        history = train_steps(task, rows, rows, folder, CONFIG, service=service)
         state = [*task.variables, *task.optimizer.variables]
         values = [(v.name, keras.ops.convert_to_numpy(v)) for v in state]
         times = ("seconds", "tokens_per_second", "waiting_share")
         return values, [{k: v for k, v in e.items() if k not in times} for e in history]
 
     return in_folder
+
+
+def lost(server):
+    raise ConnectionError(f"{server} was lost in the test")
+
+
+def assert_same(result, expected):
+    """Weights and history are those of another run."""
+    (weights, history), (other_weights, other_history) = result, expected
+    assert history == other_history
+    for (name, value), (other_name, other) in zip(weights, other_weights, strict=True):
+        assert name == other_name
+        np.testing.assert_array_equal(value, other, err_msg=name)
 
 
 def last_checkpoint(output):
@@ -79,11 +94,32 @@ def test_an_interrupted_run_reaches_the_same_weights(train, monkeypatch, tmp_pat
             at_step(patch, 4, fail)
             train(parts)
         assert last_checkpoint(parts) == "step-000000003"
-    weights_of_parts, history_of_parts = train(parts)
-    assert history_of_parts == history
-    for (name, value), (other_name, other) in zip(weights, weights_of_parts, strict=True):
-        assert name == other_name
-        np.testing.assert_array_equal(value, other, err_msg=name)
+    assert_same(train(parts), (weights, history))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    keras.config.backend() == "torch", reason="there Keras's dropout draws from a global state"
+)
+def test_a_data_service_changes_nothing(train, monkeypatch, tmp_path):
+    whole = train(tmp_path / "whole")
+    parts = tmp_path / "parts"
+    with DataServer() as first, DataServer() as second:
+        service = DataService([first.address, second.address])
+        with monkeypatch.context() as patch, pytest.raises(SystemExit):
+            at_step(patch, 2, lambda: os.kill(os.getpid(), signal.SIGTERM))
+            train(parts, service)
+        assert last_checkpoint(parts) == "step-000000002"
+        assert_same(train(parts, service), whole)
+
+
+@pytest.mark.tensorflow
+def test_a_data_service_that_fails_is_told(train, tmp_path, monkeypatch):
+    with DataServer() as server:
+        service = DataService([server.address])
+        monkeypatch.setattr("kerazoo.data.data_service.check_server", lost)
+        with pytest.raises(ConnectionError, match="lost in the test"):
+            train(tmp_path / "out", service)
 
 
 def test_biases_and_norms_alone_are_not_decayed(make_tiny_backbone, tiny_tokenizer):
