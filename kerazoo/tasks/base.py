@@ -29,6 +29,7 @@ from kerazoo.tasks.raw_inputs import (
     text_columns,
 )
 from kerazoo.tasks.serving_signature import ServingSignature
+from kerazoo.tasks.shared_batches import SharedBatches
 from kerazoo.tasks.whole_batch import WholeBatch
 from kerazoo.without_autograph import without_autograph
 
@@ -216,7 +217,8 @@ class Task(FiniteMeans, WholeBatch, DividedData):
         if self.preprocessor is not None:
             x = self.training_dataset(x, order)
         self._build_optimizer()
-        kwargs["shuffle"] = bool(shuffle) and not isinstance(x, tf.data.Dataset)
+        has_order = isinstance(x, (tf.data.Dataset, SharedBatches))
+        kwargs["shuffle"] = bool(shuffle) and not has_order
         return super().fit(
             x=x,
             y=y,

@@ -9,6 +9,7 @@ from kerazoo.data.objectives import GPT
 from kerazoo.data.row_source import RowSource
 from kerazoo.data.shuffled_rows import rows_of_batch
 from kerazoo.tasks.packed_rows import packed_rows
+from kerazoo.tasks.shared_batches import SharedBatches
 from kerazoo.training.checkpoint_writer import RunPlan
 from kerazoo.training.dry_run import one_step
 from kerazoo.training.fit_plan import FitPart
@@ -61,8 +62,9 @@ def train_steps(
 
     def fit(part: FitPart, **options: Any) -> None:
         with service.failures_told() if service else nullcontext():
-            dataset = inputs.training_dataset(rows, size, seed, part.first_step, service)
-            task.fit(dataset, validation_data=validation, **options)
+            what = (rows, size, seed, part.first_step, service)
+            batches = SharedBatches(size, lambda own: inputs.training_dataset(*what, own))
+            task.fit(batches, validation_data=validation, **options)
 
     def evaluate(shown: Any) -> None:
         if evaluate_first and validation is not None:

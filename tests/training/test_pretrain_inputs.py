@@ -6,6 +6,7 @@ from kerazoo.axes import MASK_POSITIONS, MASKED_LM, NEXT_SENTENCE
 from kerazoo.data.data_server import DataServer
 from kerazoo.data.data_service import DataService
 from kerazoo.data.records import parse_records, read_manifest, read_shards
+from kerazoo.data.row_format import RowFormat
 from kerazoo.data.shard_rows import ShardRows
 from kerazoo.preprocessing.masking.masker import Masker
 from kerazoo.training.pretrain_inputs import PretrainInputs
@@ -196,6 +197,36 @@ def test_batches_of_similar_length_have_less_padding(make_shards, masker, object
     if objective == "bert":
         spread = [(features["padding_mask"] > 0).sum(axis=1) for features, _, _ in mixed]
         assert sum(map(np.ptp, lengths)) < sum(map(np.ptp, spread))
+
+
+@pytest.mark.parametrize(
+    ("objective", "options"), [("bert", {"masking": "whole_word"}), ("gpt", None)]
+)
+@pytest.mark.parametrize("width", [None, 4])
+def test_some_rows_are_those_of_the_whole_batch(
+    make_shards, tiny_tokenizer, monkeypatch, objective, options, width
+):
+    folder = make_shards(objective)
+    source = ShardRows(folder, read_manifest(folder), group_rows=20, seed=1)
+    names = BERT_INPUTS if options else ("token_ids", "padding_mask")
+    masker = options and Masker.from_tokenizer(tiny_tokenizer, mask_selection_length=3, **options)
+    inputs = PretrainInputs(source.row_format, names, masker, bucket_width=width)
+    decoded = []
+    parse = RowFormat.parse
+
+    def noted(row_format, records):
+        decoded.append(records.shape[0])
+        return parse(row_format, records)
+
+    monkeypatch.setattr(RowFormat, "parse", noted)
+    given = (source, 7, 1, 2)
+    whole = batches(inputs.training_dataset(*given), 6)
+    for begin, end in [(0, 3), (3, 7)]:
+        own = batches(inputs.training_dataset(*given, own=(begin, end)), 6)
+        for batch, expected in zip(own, whole, strict=True):
+            for values, all_values in zip(flat(batch), flat(expected), strict=True):
+                np.testing.assert_array_equal(values, all_values[begin:end])
+    assert decoded == [7, 3, 4]  # no other row is decoded, or masked
 
 
 @pytest.mark.slow

@@ -1,13 +1,16 @@
 """These run on JAX too: an interrupted run has to reach the weights of one that was not."""
 
 import dataclasses
+import json
 import os
 import signal
+from pathlib import Path
 
 import keras
 import numpy as np
 import pytest
 from interruptions import at_step, fail
+from two_processes import run_in_processes
 
 from kerazoo import BertPretrainer, MaskedLM
 from kerazoo.data.data_server import DataServer
@@ -23,6 +26,7 @@ from kerazoo.training.pretrain_config import PretrainConfig
 from kerazoo.training.pretrain_loop import _inputs, dry_steps, train_steps
 from kerazoo.training.unfinished_run import UnfinishedRun
 
+SCRIPT = Path(__file__).parents[1] / "pretrain_as_process.py"
 CONFIG = PretrainConfig(
     steps=4, batch_size=5, learning_rate=0.01, evaluate_every=3, checkpoint_every=3, seed=3
 )
@@ -111,6 +115,33 @@ def test_a_data_service_changes_nothing(train, monkeypatch, tmp_path):
             train(parts, service)
         assert last_checkpoint(parts) == "step-000000002"
         assert_same(train(parts, service), whole)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(keras.config.backend() == "torch", reason="PyTorch computes on one device.")
+def test_two_processes_prepare_their_rows_and_train_as_one(
+    make_shards, make_tiny_backbone, tiny_tokenizer, tmp_path
+):
+    # Without dropout, which devices draw each for itself.
+    backbone = make_tiny_backbone(max_sequence_length=19, num_layers=1, dropout=0.0)
+    preprocessor = MaskedLMPreprocessor(tiny_tokenizer, sequence_length=19)
+    MaskedLM(backbone, preprocessor).save_to_preset(tmp_path / "preset")
+    shards, files = make_shards("bert-mlm"), [tmp_path / f"{number}.json" for number in range(3)]
+    with DataServer() as server:
+
+        def arguments_of(strategy, number):
+            # The second one takes its rows from a data service.
+            served = [server.address] if number == 1 else []
+            return [SCRIPT, strategy, shards, tmp_path / "preset", files[number], *served]
+
+        run_in_processes(arguments_of)
+    first, second, alone = (json.loads(file.read_text()) for file in files)
+    # Of each batch of 6 rows; what a data service decodes is traced here.
+    assert (first["decoded"], second["decoded"], alone["decoded"]) == ([3], [3], [6])
+    assert first["evaluations"] == second["evaluations"]
+    assert len(alone["evaluations"]) == 3
+    for found, expected in zip(first["evaluations"], alone["evaluations"], strict=True):
+        assert found == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.tensorflow
