@@ -29,7 +29,6 @@ from kerazoo.tasks.raw_inputs import (
     text_columns,
 )
 from kerazoo.tasks.serving_signature import ServingSignature
-from kerazoo.tasks.shared_batches import SharedBatches
 from kerazoo.tasks.whole_batch import WholeBatch
 from kerazoo.without_autograph import without_autograph
 
@@ -217,8 +216,7 @@ class Task(FiniteMeans, WholeBatch, DividedData):
         if self.preprocessor is not None:
             x = self.training_dataset(x, order)
         self._build_optimizer()
-        has_order = isinstance(x, (tf.data.Dataset, SharedBatches))
-        kwargs["shuffle"] = bool(shuffle) and not has_order
+        kwargs["shuffle"] = bool(shuffle) and not isinstance(x, tf.data.Dataset)
         return super().fit(
             x=x,
             y=y,

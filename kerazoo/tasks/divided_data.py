@@ -33,8 +33,10 @@ class DividedData(_ModelBase):
         self, x: Any = None, *, validation_data: Any = None, class_weight: Any = None, **kwargs: Any
     ) -> keras.callbacks.History:
         """Train; see `keras.Model.fit`. It takes `SharedBatches` too."""
-        if isinstance(x, SharedBatches) and (class_weight or self.static_rows is not None):
-            x = x.whole()
+        if isinstance(x, SharedBatches):
+            kwargs["shuffle"] = False  # they have an order
+            if class_weight or self.static_rows is not None:
+                x = x.whole()
         strategy = self._dividing_strategy(x)
         if strategy is None and self.static_rows is None:
             with self._shared_on_jax(x) as x:
