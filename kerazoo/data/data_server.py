@@ -77,6 +77,8 @@ def _check_is_free(port: int) -> None:
     """Raise OSError if a port cannot be had; gRPC would share it with another server."""
     try:
         with socket.socket() as mine:
+            # Connections of a server that has ended may be left, which are in nobody's way.
+            mine.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             mine.bind(("", port))
     except OSError as error:
         raise OSError(

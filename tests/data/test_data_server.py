@@ -2,7 +2,7 @@ import socket
 
 import pytest
 
-from kerazoo.data.data_server import DataServer
+from kerazoo.data.data_server import DataServer, _check_is_free
 from kerazoo.data.service_address import host_and_port, workers_of
 
 
@@ -48,3 +48,11 @@ def test_a_port_that_is_taken_is_told(taken):
             DataServer(port),
         ):
             pass
+
+
+def test_a_server_may_be_started_anew_at_once():
+    with socket.create_server(("localhost", 0)) as listening:
+        port = listening.getsockname()[1]
+        with socket.create_connection(("localhost", port)):
+            listening.accept()[0].close()  # who closes first keeps the port for a minute
+    _check_is_free(port)
