@@ -96,6 +96,7 @@ def test_a_server_that_is_slow_is_waited_for(addresses, monkeypatch):
     assert int(next(DataService(addresses)._read(slow, 0))) == 5
 
 
+@pytest.mark.slow
 def test_a_server_that_is_lost_ends_the_run(addresses, monkeypatch):
     monkeypatch.setattr(module, "_LOOK_SECONDS", 0.1)
     with DataServer() as other:
