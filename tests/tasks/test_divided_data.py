@@ -4,6 +4,8 @@ import pytest
 import tensorflow as tf
 from batches_of_tasks import crf_tags, plain_classes, ready
 
+from kerazoo.data.data_server import DataServer
+from kerazoo.data.data_service import DataService
 from kerazoo.tasks.divided_data import _own_parts, divided
 from kerazoo.tasks.shared_batches import SharedBatches
 
@@ -69,6 +71,20 @@ def test_batches_made_row_by_row_are_divided_as_others(mirrored_strategy):
     parts = [p.numpy().tolist() for p in mirrored_strategy.experimental_local_results(second)]
     assert parts == [[7, 8, 9, 10], [11, 12, 13]]
     assert asked == [None]  # one machine makes whole batches
+
+
+@pytest.mark.tensorflow
+def test_replicas_divide_what_a_data_service_prepares(mirrored_strategy):
+    numbers = tf.data.Dataset.counter().batch(7).map(lambda batch: (batch,))
+    with DataServer() as server:
+        service = DataService([server.address])
+        served = SharedBatches(7, lambda rows: service.batches(numbers, lambda batch: 10 * batch))
+        batches = iter(divided(served, mirrored_strategy))
+        found = [
+            [part.numpy().tolist() for part in mirrored_strategy.experimental_local_results(batch)]
+            for batch in (next(batches), next(batches))
+        ]
+    assert found == [[[0, 10, 20, 30], [40, 50, 60]], [[70, 80, 90, 100], [110, 120, 130]]]
 
 
 @pytest.mark.tensorflow
