@@ -17,6 +17,7 @@ COMMANDS = {
     "vocab": "Make a vocabulary for a corpus.",
     "prepare": "Tokenise a corpus into rows for pre-training.",
     "pretrain": "Train a model on texts without labels.",
+    "data-service": "Prepare batches for a training on another machine.",
     "finetune": "Train a checkpoint for a task, on labelled rows.",
     "evaluate": "Measure a model on labelled rows.",
     "predict": "Answer texts as JSON lines.",
@@ -42,7 +43,8 @@ class KerazooCommand(click.Group):
         """Import a command; its module has a command of the module's name."""
         if cmd_name not in COMMANDS:
             return None
-        return getattr(importlib.import_module(f"kerazoo.cli.{cmd_name}"), cmd_name)
+        name = cmd_name.replace("-", "_")
+        return getattr(importlib.import_module(f"kerazoo.cli.{name}"), name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands."""

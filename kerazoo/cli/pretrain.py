@@ -78,6 +78,12 @@ _SETTINGS: OptionTable = {
 @click.option("--validation", metavar="DIR|FILE", help="Shards or raw text to evaluate on.")
 @click.option("--resume", is_flag=True, help="Go on with an unfinished run in --output.")
 @click.option("--tensorboard", metavar="DIR", help="Folder for TensorBoard's logs.")
+@click.option(
+    "--data-service",
+    multiple=True,
+    metavar="ADDRESS",
+    help="grpc://host:port of kerazoo data-service, which prepares the batches (may be repeated).",
+)
 @strategy_options
 @options_of(PretrainConfig, _SETTINGS)
 @json_option
@@ -93,6 +99,7 @@ def pretrain(
     validation: str | None,
     resume: bool,
     tensorboard: str | None,
+    data_service: tuple[str, ...],
     strategy: str,
     dry_run: bool,
     config: str | None,
@@ -134,6 +141,7 @@ def pretrain(
         resume=resume,
         strategy=strategy,
         dry_run=dry_run,
+        data_service=data_service,
         progress=Progress(quiet),
     )
     if as_json:

@@ -1,6 +1,7 @@
 """The rows of shards that `kerazoo prepare` wrote, group by group."""
 
 import hashlib
+import os
 from pathlib import Path
 
 import tensorflow as tf
@@ -60,7 +61,9 @@ class ShardRows:
 
     def groups(self, first: int) -> tf.data.Dataset:
         """Return the endless groups from number `first` on; see `RowSource`."""
-        files, kept = tf.constant(self._files), tf.constant(self._kept, tf.int64)
+        # Whole paths, as another process may read them.
+        files = tf.constant([os.path.abspath(file) for file in self._files])
+        kept = tf.constant(self._kept, tf.int64)
         count = -(-len(self._files) // self._shards_a_group)
 
         def group(number: tf.Tensor) -> tf.data.Dataset:

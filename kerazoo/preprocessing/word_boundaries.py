@@ -1,9 +1,11 @@
 """Words of a dense batch: which pieces belong together, where each word begins and its size."""
 
 import dataclasses
+from typing import Any
 
 import tensorflow as tf
 
+from kerazoo.preprocessing.masking.batch_part import BatchPart
 from kerazoo.preprocessing.masking.candidates import Candidates
 from kerazoo.preprocessing.masking.chosen import Chosen
 
@@ -42,18 +44,34 @@ class Units:
         positions = tf.ragged.range(first, first + tf.cast(size, tf.int64))
         return Chosen(positions.flat_values, tf.repeat(tf.gather(numbers, which), size))
 
-    def number_of(self, positions: tf.Tensor) -> tf.Tensor:
-        """Number the units of some positions from 0 in order.
+    def first_of_unit(self, positions: tf.Tensor) -> tf.Tensor:
+        """Return which of some positions is the first one of the same unit.
 
         Args:
             positions: (n,) int64, counted over all rows, ascending.
 
         Returns:
-            (n,) int32, the same for positions of one unit.
+            (n,) int32, places in `positions`, the same for positions of one unit.
         """
         unit = tf.searchsorted(self.first, positions, side="right")
-        is_next = tf.concat([tf.zeros_like(unit[:1]), tf.cast(unit[1:] != unit[:-1], tf.int32)], 0)
-        return tf.cumsum(is_next)
+        is_first = tf.concat([tf.ones_like(unit[:1], tf.bool), unit[1:] != unit[:-1]], 0)
+        firsts = tf.cast(tf.where(is_first)[:, 0], tf.int32)
+        return tf.gather(firsts, tf.cumsum(tf.cast(is_first, tf.int32)) - 1)
+
+    def draw(self, part: BatchPart, seed: tf.Tensor, **options: Any) -> tf.Tensor:
+        """Draw a number for each unit, which no other row has an influence on.
+
+        Args:
+            part: which rows of a batch these are.
+            seed: (2,) int32.
+            **options: see `tf.random.stateless_uniform`.
+
+        Returns:
+            (units,).
+        """
+        shape = [tf.size(self.row_splits) - 1, tf.cast(self.width, tf.int32)]
+        drawn = part.uniform(shape, seed, **options)
+        return tf.gather(tf.reshape(drawn, [-1]), self.first)
 
 
 def token_units(candidates: Candidates) -> Units:

@@ -1,12 +1,14 @@
 """Batches that are divided among the replicas of a strategy of TensorFlow, or devices of JAX."""
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import keras
 import tensorflow as tf
 from keras import tree
 
+from kerazoo.tasks.shared_batches import SharedBatches
 from kerazoo.tasks.static_batches import static_batches
 from kerazoo.without_autograph import without_autograph
 
@@ -30,10 +32,14 @@ class DividedData(_ModelBase):
     def fit(
         self, x: Any = None, *, validation_data: Any = None, class_weight: Any = None, **kwargs: Any
     ) -> keras.callbacks.History:
-        """Train; see `keras.Model.fit`."""
+        """Train; see `keras.Model.fit`. It takes `SharedBatches` too."""
+        if isinstance(x, SharedBatches):
+            kwargs["shuffle"] = False  # they have an order
+            if class_weight or self.static_rows is not None:
+                x = x.whole()
         strategy = self._dividing_strategy(x)
         if strategy is None and self.static_rows is None:
-            with self._divided_on_jax():
+            with self._shared_on_jax(x) as x:
                 return super().fit(
                     x=x, validation_data=validation_data, class_weight=class_weight, **kwargs
                 )
@@ -74,13 +80,29 @@ class DividedData(_ModelBase):
 
     def _dividing_strategy(self, x: Any) -> Any:
         """Return the strategy that divides a dataset; None if there is none to do so."""
-        return self._strategy_of_replicas() if isinstance(x, tf.data.Dataset) else None
+        is_divided = isinstance(x, (tf.data.Dataset, SharedBatches))
+        return self._strategy_of_replicas() if is_divided else None
 
     def _strategy_of_replicas(self) -> Any:
         """Return the strategy of TensorFlow that has several replicas; None if there is none."""
         strategy = getattr(self, "distribute_strategy", None)
         is_divided = strategy is not None and strategy.num_replicas_in_sync > 1
         return strategy if is_divided else None
+
+    @contextmanager
+    def _shared_on_jax(self, x: Any) -> Iterator[Any]:
+        """Divide batches on JAX while the block runs; give what of them this process prepares."""
+        if not isinstance(x, SharedBatches):
+            with self._divided_on_jax():
+                yield x
+        elif keras.distribution.distribution() is None or keras.config.backend() != "jax":
+            yield x.whole()
+        else:
+            from kerazoo.tasks.rows_on_jax import own_rows, rows_of_process
+
+            rows = rows_of_process(x.size)
+            with own_rows(rows, x.size):
+                yield x.own(rows)
 
     def _divided_on_jax(self) -> AbstractContextManager[None]:
         if keras.distribution.distribution() is None or keras.config.backend() != "jax":
@@ -92,6 +114,9 @@ class DividedData(_ModelBase):
     @without_autograph
     def _measured(self, data: Any, strategy: Any, class_weight: Any = None) -> Any:
         """Return preprocessed rows with targets as the devices get them."""
+        if isinstance(data, SharedBatches):
+            self._check_options(strategy)
+            return divided(data.mapped(self._prepared), strategy)
         data = self._prepared(data)
         if class_weight is not None:
             data = data.map(_weighing(class_weight), tf.data.AUTOTUNE)
@@ -135,7 +160,7 @@ class DividedData(_ModelBase):
 
 
 @without_autograph
-def divided(data: tf.data.Dataset, strategy: Any) -> Any:
+def divided(data: tf.data.Dataset | SharedBatches, strategy: Any) -> Any:
     """Divide each batch into as many runs of rows as there are replicas.
 
     The first replicas have a row more where the rows do not come out even, and the last ones may
@@ -143,30 +168,50 @@ def divided(data: tf.data.Dataset, strategy: Any) -> Any:
     are the batch.
 
     Args:
-        data: batches, in any nest of tensors, (rows, …).
+        data: batches, in any nest of tensors, (rows, …); or such that are made row by row.
         strategy: one of TensorFlow's.
 
     Returns:
-        A `tf.distribute.DistributedDataset`. On several machines each reads all batches and takes
-        its rows.
+        A `tf.distribute.DistributedDataset`. On several machines each makes its rows of
+        `SharedBatches`, and of other batches makes all and takes its rows.
     """
     replicas = strategy.num_replicas_in_sync
 
     def of_machine(context: tf.distribute.InputContext) -> tf.data.Dataset:
         here = replicas // context.num_input_pipelines
+        numbers = tf.data.Dataset.range(here)
         first = context.input_pipeline_id * here
+        if isinstance(data, SharedBatches):
+            return _own_parts(data, first, numbers, replicas).prefetch(2 * here)
 
         def parts(*batch: Any) -> tf.data.Dataset:
-            numbers = tf.data.Dataset.range(first, first + here)
-            return numbers.map(lambda number: _rows_of(batch, number, replicas))
+            return numbers.map(lambda number: _rows_of(batch, first + number, replicas))
 
         return data.flat_map(parts).prefetch(2 * here)
 
     with tf.device("CPU:0"):
         divided_data = strategy.distribute_datasets_from_function(of_machine)
     # Keras counts steps by it; TensorFlow's own would be the number of parts.
-    divided_data._cardinality = data.cardinality().numpy()
+    if isinstance(data, SharedBatches):
+        divided_data._cardinality = tf.data.INFINITE_CARDINALITY
+    else:
+        divided_data._cardinality = data.cardinality().numpy()
     return divided_data
+
+
+def _own_parts(
+    batches: SharedBatches, first: int, numbers: tf.data.Dataset, replicas: int
+) -> tf.data.Dataset:
+    """Return the parts of the replicas of a machine, one after another."""
+    bounds = batches.bounds(replicas)
+    own = (bounds[first], bounds[first + int(numbers.cardinality())])
+    begins = tf.constant(bounds[first:], tf.int64) - own[0]
+    size = None if batches.size % replicas else batches.size // replicas
+
+    def parts(*batch: Any) -> tf.data.Dataset:
+        return numbers.map(lambda n: _part_of(batch, begins[n], begins[n + 1], size))
+
+    return batches.own(own).flat_map(parts)
 
 
 def _rows_of(batch: Any, number: tf.Tensor, parts: int) -> Any:
@@ -175,6 +220,11 @@ def _rows_of(batch: Any, number: tf.Tensor, parts: int) -> Any:
     rows = tf.shape(tf.nest.flatten(batch)[0], out_type=tf.int64)[0]
     begin, end = -(-number * rows // parts), -(-(number + 1) * rows // parts)
     size = known // parts if known and known % parts == 0 else None
+    return _part_of(batch, begin, end, size)
+
+
+def _part_of(batch: Any, begin: tf.Tensor, end: tf.Tensor, size: int | None) -> Any:
+    """Return some rows of a batch; `size` is how many, if it is known."""
 
     def part(values: tf.Tensor) -> tf.Tensor:
         return tf.ensure_shape(values[begin:end], (size, *values.shape[1:]))

@@ -48,6 +48,7 @@ def pretrain(
     progress: Progress = SILENT,
     strategy: str = AUTO,
     dry_run: bool = False,
+    data_service: Sequence[str] = (),
 ) -> TrainingResult:
     """Train a model to fill in masked words (and say whether texts follow), or to go on with texts.
 
@@ -72,12 +73,15 @@ def pretrain(
         progress: where to show how far the work is.
         strategy: the devices; see `kerazoo.training.distribution.from_name`.
         dry_run: bool, compile the step for the devices and make one; nothing is written.
+        data_service: addresses of `kerazoo data-service`, which prepare the batches to train on in
+            turns; none prepares them here. A dry run asks nobody.
 
     Returns:
         The folder and the metrics.
 
     Raises:
         BlockingIOError: if another process writes to the output folder.
+        ConnectionError: if a data service does not answer.
         FileExistsError: if the output folder holds something.
         FileNotFoundError: if data, checkpoint or vocabulary are missing.
         ModuleNotFoundError: if `tensorboard` is asked for and not installed.
@@ -91,6 +95,7 @@ def pretrain(
         callbacks = tensorboard_callbacks(tensorboard if devices.is_chief else None)
         source = PretrainData.open(data)
         source.check_settings(config)
+        service = source.service(data_service)
         own = None if validation is None else PretrainData.open(validation)
         began = time.perf_counter()
         tokenizer = source.tokenizer(preset, vocabulary, lowercase)
@@ -109,7 +114,7 @@ def pretrain(
         if dry_run:
             return TrainingResult(Path(output), dry_steps(task, rows, measured, config, progress))
         what = (task, rows, measured, run, config, callbacks, progress)
-        history = train_steps(*what, evaluate_first=preset is not None)
+        history = train_steps(*what, evaluate_first=preset is not None, service=service)
         metrics = {
             "task": task.task_name,
             "objective": settings.objective,

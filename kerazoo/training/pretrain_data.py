@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from kerazoo.data.data_service import DataService
 from kerazoo.data.manifest import (
     MANIFEST_FILE,
     UNFINISHED_FOLDER,
@@ -61,6 +62,22 @@ class PretrainData:
                     f"prepared. Leave the setting out, or prepare others. Received: "
                     f"{name}={wanted!r}"
                 )
+
+    def service(self, addresses: Sequence[str]) -> DataService | None:
+        """Return what prepares the batches elsewhere; None if there is no address.
+
+        Raises:
+            ConnectionError: if a server does not answer.
+            ValueError: if there is none at an address, or the rows are made of raw text.
+        """
+        if addresses and self.manifest is None:
+            raise ValueError(
+                "Raw text becomes rows in Python, which a data service does not run. Write the "
+                "rows with `kerazoo prepare`, to a folder that the servers find under the same "
+                f"path, and train on that. Received: data_service={list(addresses)!r} with "
+                f"data={list(self.paths)!r}"
+            )
+        return DataService.of(addresses)
 
     def tokenizer(self, preset: str | None, vocabulary: str | None, lowercase: bool) -> Any:
         """Return the tokenizer of a checkpoint, of a vocabulary, or of the shards.

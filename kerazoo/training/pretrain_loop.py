@@ -1,12 +1,15 @@
 """The steps of a pre-training run: compile, go on where it was, fit, evaluate."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
+from kerazoo.data.data_service import DataService
 from kerazoo.data.objectives import GPT
 from kerazoo.data.row_source import RowSource
 from kerazoo.data.shuffled_rows import rows_of_batch
 from kerazoo.tasks.packed_rows import packed_rows
+from kerazoo.tasks.shared_batches import SharedBatches
 from kerazoo.training.checkpoint_writer import RunPlan
 from kerazoo.training.dry_run import one_step
 from kerazoo.training.fit_plan import FitPart
@@ -28,6 +31,7 @@ def train_steps(
     callbacks: Sequence[Any] = (),
     progress: Progress = SILENT,
     evaluate_first: bool = False,
+    service: DataService | None = None,
 ) -> list[dict[str, Any]]:
     """Train a task until the steps of the config are done.
 
@@ -40,6 +44,7 @@ def train_steps(
         callbacks: further Keras callbacks.
         progress: where to show how far the work is.
         evaluate_first: bool, evaluate before the first step too.
+        service: prepares the batches to train on; None prepares them here.
 
     Returns:
         For each evaluation a dict of the step and what was measured; see `StepProgress`.
@@ -56,8 +61,10 @@ def train_steps(
         validation = _inputs(task, measured, config.bucket_width).validation_dataset(measured, size)
 
     def fit(part: FitPart, **options: Any) -> None:
-        dataset = inputs.training_dataset(rows, size, seed, part.first_step)
-        task.fit(dataset, validation_data=validation, **options)
+        with service.failures_told() if service else nullcontext():
+            what = (rows, size, seed, part.first_step, service)
+            batches = SharedBatches(size, lambda own: inputs.training_dataset(*what, own))
+            task.fit(batches, validation_data=validation, **options)
 
     def evaluate(shown: Any) -> None:
         if evaluate_first and validation is not None:

@@ -47,7 +47,8 @@ def test_help_imports_no_framework():
 
 @pytest.mark.parametrize("name", main.COMMANDS)
 def test_every_command_has_a_module_and_its_help_names_its_options(name, command):
-    found = getattr(importlib.import_module(f"kerazoo.cli.{name}"), name)
+    module = name.replace("-", "_")
+    found = getattr(importlib.import_module(f"kerazoo.cli.{module}"), module)
     assert isinstance(found, click.Command)
     result = command(name, "--help")
     assert result.exit_code == 0

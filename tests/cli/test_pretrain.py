@@ -73,6 +73,8 @@ def test_every_setting_has_an_option(command):
         (["--vocab", "missing.txt"], "The vocabulary file does not exist"),
         (["--validation", "missing"], "There is no file or folder missing"),
         (["--max-sequence-length", 7], "at most 7 positions"),
+        (["--data-service", "file:///tmp"], "an address like grpc://host:5000, which"),
+        (["--data-service", "localhost:1"], "No data service answers at grpc://localhost:1."),
     ],
 )
 def test_what_is_wrong_is_one_sentence(pretrain, options, message, tmp_path):

@@ -41,8 +41,9 @@ def test_positions_are_numbered_by_their_units():
     row = int(np.argmax([len(words) for words in batch.words]))
     words = batch.words[row][:3]
     positions = tf.constant([23 * row + position for word in words for position in word], tf.int64)
-    expected = [number for number, word in enumerate(words) for _ in word]
-    assert units.number_of(positions).numpy().tolist() == expected
+    sizes = [len(word) for word in words]
+    expected = [sum(sizes[:number]) for number, size in enumerate(sizes) for _ in range(size)]
+    assert units.first_of_unit(positions).numpy().tolist() == expected
 
 
 def test_tokens_are_units_of_one():

@@ -4,7 +4,10 @@ import pytest
 import tensorflow as tf
 from batches_of_tasks import crf_tags, plain_classes, ready
 
-from kerazoo.tasks.divided_data import divided
+from kerazoo.data.data_server import DataServer
+from kerazoo.data.data_service import DataService
+from kerazoo.tasks.divided_data import _own_parts, divided
+from kerazoo.tasks.shared_batches import SharedBatches
 
 TEXTS = [
     "a film",
@@ -45,6 +48,62 @@ def test_steps_are_those_of_the_batches(mirrored_strategy):
     assert divided(tf.data.Dataset.range(10).batch(3), mirrored_strategy).cardinality == 4
     endless = tf.data.Dataset.range(10).batch(3).repeat()
     assert divided(endless, mirrored_strategy).cardinality == tf.data.INFINITE_CARDINALITY
+
+
+def numbers(size, asked):
+    """Batches of counted rows, which note which rows they were asked for."""
+
+    def make(rows):
+        asked.append(rows)
+        begin, end = rows or (0, size)
+        whole = tf.data.Dataset.range(100).batch(size, drop_remainder=True)
+        return whole.map(lambda batch: batch[begin:end]).repeat()
+
+    return SharedBatches(size, make)
+
+
+@pytest.mark.tensorflow
+def test_batches_made_row_by_row_are_divided_as_others(mirrored_strategy):
+    asked = []
+    dataset = divided(numbers(7, asked), mirrored_strategy)
+    assert dataset.cardinality == tf.data.INFINITE_CARDINALITY
+    _, second = (next(batches) for batches in [iter(dataset)] * 2)
+    parts = [p.numpy().tolist() for p in mirrored_strategy.experimental_local_results(second)]
+    assert parts == [[7, 8, 9, 10], [11, 12, 13]]
+    assert asked == [None]  # one machine makes whole batches
+
+
+@pytest.mark.tensorflow
+def test_replicas_divide_what_a_data_service_prepares(mirrored_strategy):
+    numbers = tf.data.Dataset.counter().batch(7).map(lambda batch: (batch,))
+    with DataServer() as server:
+        service = DataService([server.address])
+        served = SharedBatches(7, lambda rows: service.batches(numbers, lambda batch: 10 * batch))
+        batches = iter(divided(served, mirrored_strategy))
+        found = [
+            [part.numpy().tolist() for part in mirrored_strategy.experimental_local_results(batch)]
+            for batch in (next(batches), next(batches))
+        ]
+    assert found == [[[0, 10, 20, 30], [40, 50, 60]], [[70, 80, 90, 100], [110, 120, 130]]]
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize(
+    ("size", "of_machines"),
+    [(7, [(0, 4), (4, 7)]), (8, [(0, 4), (4, 8)]), (3, [(0, 2), (2, 3)])],
+)
+def test_each_machine_makes_its_rows_alone(size, of_machines):
+    asked, found = [], []
+    for first in (0, 2):  # two machines of two replicas
+        parts = _own_parts(numbers(size, asked), first, tf.data.Dataset.range(2), 4)
+        if size % 4 == 0:
+            assert parts.element_spec.shape == (size // 4,)
+        found.append([part.numpy().tolist() for part in parts.take(4)])
+    assert asked == of_machines
+    # One batch after another, and in each the rows of the replicas in order.
+    for batch in (0, 1):
+        rows = [row for machine in found for part in machine[2 * batch :][:2] for row in part]
+        assert rows == list(range(size * batch, size * (batch + 1)))
 
 
 @pytest.mark.tensorflow

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import keras
 import numpy as np
 import pytest
@@ -49,3 +51,46 @@ def test_keras_gets_its_own_back(monkeypatch):
     monkeypatch.delattr(trainer, "_distribute_data")
     with pytest.raises(NotImplementedError, match="install keras 3.15"), whole_batches():
         pass
+
+
+def distribution_of(*runs):
+    """A distribution on 4 devices, of which those of this process have these rows of 8."""
+    indices = {number: (slice(*run),) for number, run in enumerate(runs)}
+    layout = SimpleNamespace(addressable_devices_indices_map=lambda shape: indices)
+    return SimpleNamespace(
+        num_model_replicas=4, get_data_layout=lambda shape: SimpleNamespace(backend_layout=layout)
+    )
+
+
+@pytest.mark.parametrize(
+    ("size", "runs", "rows"),
+    [
+        (8, [(4, 6), (6, 8)], (4, 8)),
+        (8, [(2, 4), (2, 4)], (2, 4)),  # two devices that divide the weights
+        (8, [(0, 2), (4, 6)], (0, 8)),
+        (8, [(None, None)], (0, 8)),
+        (7, [(4, 6), (6, 8)], (0, 7)),
+    ],
+)
+def test_a_process_has_the_rows_of_its_devices(monkeypatch, size, runs, rows):
+    from kerazoo.tasks.rows_on_jax import rows_of_process
+
+    monkeypatch.setattr(keras.distribution, "distribution", lambda: distribution_of(*runs))
+    assert rows_of_process(size) == rows
+
+
+def test_rows_of_a_process_stand_where_they_stand_in_the_batch(devices, monkeypatch):
+    import jax
+
+    from kerazoo.tasks.rows_on_jax import own_rows
+
+    asked = []
+
+    def noted(shape, sharding, on_device):
+        asked.append((shape, on_device((slice(4, 6), slice(None))).tolist()))
+
+    monkeypatch.setattr(jax, "make_array_from_callback", noted)
+    trainer = keras.src.backend.jax.trainer
+    with own_rows((4, 8), 8):
+        trainer._distribute_data((np.arange(8).reshape(4, 2), None))
+    assert asked == [((8, 2), [[0, 1], [2, 3]])]

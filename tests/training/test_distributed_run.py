@@ -1,13 +1,9 @@
-import json
-import os
-import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import keras
 import numpy as np
 import pytest
+from two_processes import run_in_processes
 
 from kerazoo.training import distributed_run as module
 from kerazoo.training.distributed_run import distributed_run
@@ -52,46 +48,11 @@ def test_several_processes_do_not_go_on(monkeypatch, tmp_path):
         pass
 
 
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for each in sockets:
-            each.bind(("localhost", 0))
-        return [each.getsockname()[1] for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()
-
-
-def environment_of(number, ports):
-    if keras.config.backend() == "jax":
-        return {
-            "KERAS_DISTRIBUTION_JOB_ADDRESSES": f"localhost:{ports[0]}",
-            "KERAS_DISTRIBUTION_NUM_PROCESSES": "2",
-            "KERAS_DISTRIBUTION_PROCESS_ID": str(number),
-            "XLA_FLAGS": "",
-        }
-    cluster = {"worker": [f"localhost:{port}" for port in ports]}
-    task = {"type": "worker", "index": number}
-    return {"TF_CONFIG": json.dumps({"cluster": cluster, "task": task})}
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(keras.config.backend() == "torch", reason="PyTorch computes on one device.")
 def test_two_processes_train_measure_and_predict_as_one(tmp_path):
-    ports = free_ports(2)
     files = [tmp_path / f"{name}.npz" for name in ("first", "second", "alone")]
-    common = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    children = []
-    for number, file in enumerate(files):
-        added = environment_of(number, ports) if number < 2 else {}
-        command = [sys.executable, str(SCRIPT), "auto" if number < 2 else "none", str(file)]
-        children.append(subprocess.Popen(command, env={**common, **added}))
-    try:
-        assert [child.wait(timeout=240) for child in children] == [0, 0, 0]
-    finally:
-        for child in children:
-            child.kill()
+    run_in_processes(lambda strategy, number: [SCRIPT, strategy, files[number]])
     first, second, alone = (np.load(file) for file in files)
     for name in alone.files:
         np.testing.assert_array_equal(first[name], second[name], err_msg=name)

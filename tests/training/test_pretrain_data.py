@@ -36,6 +36,14 @@ def test_anything_else_is_text(corpus_file, tiny_tokenizer):
     assert rows.held_out_rows == 0
 
 
+def test_rows_of_raw_text_are_made_here(make_shards, corpus_file):
+    with pytest.raises(ValueError, match="`kerazoo prepare`, .*data_service=.'h:1'. with data="):
+        PretrainData.open([corpus_file]).service(["h:1"])
+    assert PretrainData.open([corpus_file]).service([]) is None
+    with pytest.raises(ConnectionError, match="No data service answers"):
+        PretrainData.open(str(make_shards("bert"))).service(["localhost:1"])
+
+
 @pytest.mark.parametrize(
     "setting", [{"objective": "bert-mlm"}, {"sequence_length": 20}, {"segmenter": "jieba"}]
 )

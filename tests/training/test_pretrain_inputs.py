@@ -3,7 +3,10 @@ import pytest
 import tensorflow as tf
 
 from kerazoo.axes import MASK_POSITIONS, MASKED_LM, NEXT_SENTENCE
+from kerazoo.data.data_server import DataServer
+from kerazoo.data.data_service import DataService
 from kerazoo.data.records import parse_records, read_manifest, read_shards
+from kerazoo.data.row_format import RowFormat
 from kerazoo.data.shard_rows import ShardRows
 from kerazoo.preprocessing.masking.masker import Masker
 from kerazoo.training.pretrain_inputs import PretrainInputs
@@ -194,3 +197,62 @@ def test_batches_of_similar_length_have_less_padding(make_shards, masker, object
     if objective == "bert":
         spread = [(features["padding_mask"] > 0).sum(axis=1) for features, _, _ in mixed]
         assert sum(map(np.ptp, lengths)) < sum(map(np.ptp, spread))
+
+
+@pytest.mark.parametrize(
+    ("objective", "options"), [("bert", {"masking": "whole_word"}), ("gpt", None)]
+)
+@pytest.mark.parametrize("width", [None, 4])
+def test_some_rows_are_those_of_the_whole_batch(
+    make_shards, tiny_tokenizer, monkeypatch, objective, options, width
+):
+    folder = make_shards(objective)
+    source = ShardRows(folder, read_manifest(folder), group_rows=20, seed=1)
+    names = BERT_INPUTS if options else ("token_ids", "padding_mask")
+    masker = options and Masker.from_tokenizer(tiny_tokenizer, mask_selection_length=3, **options)
+    inputs = PretrainInputs(source.row_format, names, masker, bucket_width=width)
+    decoded = []
+    parse = RowFormat.parse
+
+    def noted(row_format, records):
+        decoded.append(records.shape[0])
+        return parse(row_format, records)
+
+    monkeypatch.setattr(RowFormat, "parse", noted)
+    given = (source, 7, 1, 2)
+    whole = batches(inputs.training_dataset(*given), 6)
+    for begin, end in [(0, 3), (3, 7)]:
+        own = batches(inputs.training_dataset(*given, own=(begin, end)), 6)
+        for batch, expected in zip(own, whole, strict=True):
+            for values, all_values in zip(flat(batch), flat(expected), strict=True):
+                np.testing.assert_array_equal(values, all_values[begin:end])
+    assert decoded == [7, 3, 4]  # no other row is decoded, or masked
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("objective", "options", "servers"),
+    [
+        ("bert", {"masking": "ngram"}, 2),
+        ("bert-mlm", {"masking": "whole_word", "replace_per_word": True}, 1),
+        ("gpt", None, 2),
+    ],
+)
+def test_a_data_service_gives_the_same_batches(
+    make_shards, tiny_tokenizer, monkeypatch, objective, options, servers
+):
+    folder = make_shards(objective)
+    monkeypatch.chdir(folder.parent)
+    source = ShardRows(folder.name, read_manifest(folder), group_rows=20, seed=1)
+    names = BERT_INPUTS if options else ("token_ids", "padding_mask")
+    masker = options and Masker.from_tokenizer(tiny_tokenizer, mask_selection_length=3, **options)
+    inputs = PretrainInputs(source.row_format, names, masker, bucket_width=4)
+    with DataServer() as first, DataServer() as second:
+        service = DataService([first.address, second.address][:servers])
+        made = [
+            [inputs.training_dataset(source, 7, 1, number, by) for by in (service, None)]
+            for number in (0, 5)
+        ]
+        monkeypatch.chdir("/")  # servers have another folder, and find the shards all the same
+        for served, whole in made:
+            assert same(batches(served, 20), batches(whole, 20))

@@ -1,15 +1,20 @@
 """These run on JAX too: an interrupted run has to reach the weights of one that was not."""
 
 import dataclasses
+import json
 import os
 import signal
+from pathlib import Path
 
 import keras
 import numpy as np
 import pytest
 from interruptions import at_step, fail
+from two_processes import run_in_processes
 
 from kerazoo import BertPretrainer, MaskedLM
+from kerazoo.data.data_server import DataServer
+from kerazoo.data.data_service import DataService
 from kerazoo.data.manifest import read_manifest
 from kerazoo.data.shard_rows import ShardRows
 from kerazoo.optimizers.adamw import decays
@@ -21,6 +26,7 @@ from kerazoo.training.pretrain_config import PretrainConfig
 from kerazoo.training.pretrain_loop import _inputs, dry_steps, train_steps
 from kerazoo.training.unfinished_run import UnfinishedRun
 
+SCRIPT = Path(__file__).parents[1] / "pretrain_as_process.py"
 CONFIG = PretrainConfig(
     steps=4, batch_size=5, learning_rate=0.01, evaluate_every=3, checkpoint_every=3, seed=3
 )
@@ -43,17 +49,30 @@ def make_task(make_tiny_backbone, tiny_tokenizer):
 
 @pytest.fixture
 def train(make_task, rows):
-    def in_folder(output):
+    def in_folder(output, service=None):
         folder = UnfinishedRun(output, resume=True)
         folder.begin({})
         task = make_task()
-        history = train_steps(task, rows, rows, folder, CONFIG)
+        history = train_steps(task, rows, rows, folder, CONFIG, service=service)
         state = [*task.variables, *task.optimizer.variables]
         values = [(v.name, keras.ops.convert_to_numpy(v)) for v in state]
         times = ("seconds", "tokens_per_second", "waiting_share")
         return values, [{k: v for k, v in e.items() if k not in times} for e in history]
 
     return in_folder
+
+
+def lost(server):
+    raise ConnectionError(f"{server} was lost in the test")
+
+
+def assert_same(result, expected):
+    """Weights and history are those of another run."""
+    (weights, history), (other_weights, other_history) = result, expected
+    assert history == other_history
+    for (name, value), (other_name, other) in zip(weights, other_weights, strict=True):
+        assert name == other_name
+        np.testing.assert_array_equal(value, other, err_msg=name)
 
 
 def last_checkpoint(output):
@@ -79,11 +98,59 @@ def test_an_interrupted_run_reaches_the_same_weights(train, monkeypatch, tmp_pat
             at_step(patch, 4, fail)
             train(parts)
         assert last_checkpoint(parts) == "step-000000003"
-    weights_of_parts, history_of_parts = train(parts)
-    assert history_of_parts == history
-    for (name, value), (other_name, other) in zip(weights, weights_of_parts, strict=True):
-        assert name == other_name
-        np.testing.assert_array_equal(value, other, err_msg=name)
+    assert_same(train(parts), (weights, history))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    keras.config.backend() == "torch", reason="there Keras's dropout draws from a global state"
+)
+def test_a_data_service_changes_nothing(train, monkeypatch, tmp_path):
+    whole = train(tmp_path / "whole")
+    parts = tmp_path / "parts"
+    with DataServer() as first, DataServer() as second:
+        service = DataService([first.address, second.address])
+        with monkeypatch.context() as patch, pytest.raises(SystemExit):
+            at_step(patch, 2, lambda: os.kill(os.getpid(), signal.SIGTERM))
+            train(parts, service)
+        assert last_checkpoint(parts) == "step-000000002"
+        assert_same(train(parts, service), whole)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(keras.config.backend() == "torch", reason="PyTorch computes on one device.")
+def test_two_processes_prepare_their_rows_and_train_as_one(
+    make_shards, make_tiny_backbone, tiny_tokenizer, tmp_path
+):
+    # Without dropout, which devices draw each for itself.
+    backbone = make_tiny_backbone(max_sequence_length=19, num_layers=1, dropout=0.0)
+    preprocessor = MaskedLMPreprocessor(tiny_tokenizer, sequence_length=19)
+    MaskedLM(backbone, preprocessor).save_to_preset(tmp_path / "preset")
+    shards, files = make_shards("bert-mlm"), [tmp_path / f"{number}.json" for number in range(3)]
+    with DataServer() as server:
+
+        def arguments_of(strategy, number):
+            # The second one takes its rows from a data service.
+            served = [server.address] if number == 1 else []
+            return [SCRIPT, strategy, shards, tmp_path / "preset", files[number], *served]
+
+        run_in_processes(arguments_of)
+    first, second, alone = (json.loads(file.read_text()) for file in files)
+    # Of each batch of 6 rows; what a data service decodes is traced here.
+    assert (first["decoded"], second["decoded"], alone["decoded"]) == ([3], [3], [6])
+    assert first["evaluations"] == second["evaluations"]
+    assert len(alone["evaluations"]) == 3
+    for found, expected in zip(first["evaluations"], alone["evaluations"], strict=True):
+        assert found == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.tensorflow
+def test_a_data_service_that_fails_is_told(train, tmp_path, monkeypatch):
+    with DataServer() as server:
+        service = DataService([server.address])
+        monkeypatch.setattr("kerazoo.data.data_service.check_server", lost)
+        with pytest.raises(ConnectionError, match="lost in the test"):
+            train(tmp_path / "out", service)
 
 
 def test_biases_and_norms_alone_are_not_decayed(make_tiny_backbone, tiny_tokenizer):

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from kerazoo.axes import MASK_POSITIONS, PADDING_MASK, TOKEN_IDS
 from kerazoo.checks import check_one_of, check_positive
+from kerazoo.preprocessing.masking.batch_part import WHOLE, BatchPart
 from kerazoo.preprocessing.masking.candidates import Candidates
 from kerazoo.preprocessing.masking.chosen import Chosen
 from kerazoo.preprocessing.masking.ngram import NGRAM_WEIGHTS, select_ngrams
@@ -137,15 +138,20 @@ class Masker:
 
     @without_autograph
     def mask(
-        self, features: dict[str, tf.Tensor], word_starts: tf.Tensor | None, seed: tf.Tensor
+        self,
+        features: dict[str, tf.Tensor],
+        word_starts: tf.Tensor | None,
+        seed: tf.Tensor,
+        part: BatchPart = WHOLE,
     ) -> tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]:
-        """Mask a batch.
+        """Mask a batch, or some of its rows as they would be masked in the whole batch.
 
         Args:
             features: `token_ids` and `padding_mask`, (batch, seq) int32; others pass through.
             word_starts: (batch, seq) bool, True on the first piece of each word; None if the
                 masker does not need it.
             seed: (2,) int32; the same seed gives the same masks.
+            part: which rows of a batch these are.
 
         Returns:
             The features with replaced `token_ids` and with `mask_positions`,
@@ -154,8 +160,17 @@ class Masker:
         seeds = tf.unstack(tf.random.split(tf.cast(seed, tf.int32), 2))
         token_ids = features[TOKEN_IDS]
         words = self._words(features, word_starts)
-        chosen = self._choose(features, words, seeds[0])
+        chosen = self._choose(features, words, seeds[0], part)
         labels = chosen.gather(token_ids)
+        rows, slots = chosen.in_rows(token_ids), self.mask_selection_length
+        weights = rows.weights(slots)
+        places = tf.where(tf.reshape(weights > 0, [-1]))[:, 0]
+
+        def draw(count: int, seed: tf.Tensor, **options: Any) -> tf.Tensor:
+            # Numbers for each slot, so that no row has an influence on another one.
+            drawn = part.uniform([tf.shape(weights)[0], slots, count], seed, **options)
+            return tf.gather(tf.reshape(drawn, [-1, count]), places)
+
         new_ids = replace_masked(
             labels,
             seeds[1],
@@ -163,33 +178,36 @@ class Masker:
             self.drawn_ids,
             self.mask_token_rate,
             self.random_token_rate,
-            words.number_of(chosen.positions) if words and self.replace_per_word else None,
+            words.first_of_unit(chosen.positions) if words and self.replace_per_word else None,
+            draw,
         )
-        rows, slots = chosen.in_rows(token_ids), self.mask_selection_length
         masked = {
             TOKEN_IDS: chosen.replace(token_ids, new_ids),
             MASK_POSITIONS: rows.in_slots(tf.cast(rows.positions, tf.int32), slots),
         }
         mask_ids = rows.in_slots(labels, slots, unused=self.pad_token_id)
-        return {**features, **masked}, mask_ids, rows.weights(slots)
+        return {**features, **masked}, mask_ids, weights
 
     def choose(
         self, features: dict[str, tf.Tensor], word_starts: tf.Tensor | None, seed: tf.Tensor
     ) -> Chosen:
         """Return which tokens `mask` chooses with the same arguments, without replacing them."""
         where = tf.random.split(tf.cast(seed, tf.int32), 2)[0]
-        return self._choose(features, self._words(features, word_starts), where)
+        return self._choose(features, self._words(features, word_starts), where, WHOLE)
 
-    def _choose(self, features: dict[str, tf.Tensor], words: Any, seed: tf.Tensor) -> Chosen:
+    def _choose(
+        self, features: dict[str, tf.Tensor], words: Any, seed: tf.Tensor, part: BatchPart
+    ) -> Chosen:
         lengths = tf.math.count_nonzero(features[PADDING_MASK], axis=1, dtype=tf.int32)
         limit = self.mask_selection_length
         counts = selection_counts(lengths, self.mask_selection_rate, limit)
         if self.masking == "token":
-            return select_tokens(self._candidates(features).is_selectable, counts, limit, seed)
+            candidates = self._candidates(features).is_selectable
+            return select_tokens(candidates, counts, limit, seed, part)
         if self.masking == "whole_word":
-            return select_whole_words(words, counts, limit, seed)
+            return select_whole_words(words, counts, limit, seed, part)
         units = words if self.ngram_unit == "word" else token_units(self._candidates(features))
-        return select_ngrams(units, counts, limit, seed, self.ngram_weights)
+        return select_ngrams(units, counts, limit, seed, self.ngram_weights, part)
 
     def _words(self, features: dict[str, tf.Tensor], word_starts: tf.Tensor | None) -> Units | None:
         if not self.needs_words:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
+from kerazoo.preprocessing.masking.batch_part import WHOLE, BatchPart
 from kerazoo.preprocessing.masking.chosen import Chosen
 from kerazoo.preprocessing.masking.visiting_order import (
     NOT_VISITED,
@@ -25,6 +26,7 @@ def select_ngrams(
     limit: int,
     seed: tf.Tensor,
     weights: Sequence[float] = NGRAM_WEIGHTS,
+    part: BatchPart = WHOLE,
 ) -> Chosen:
     """Choose n-grams that start in random order and do not overlap.
 
@@ -39,22 +41,25 @@ def select_ngrams(
         limit: int, the most tokens of any row.
         seed: (2,) int32.
         weights: the shares of the lengths 1, 2, …; they sum to 1.
+        part: which rows of a batch these are.
 
     Returns:
         The chosen tokens; those of one n-gram have a number that no other of the row has.
     """
     seeds = tf.unstack(tf.random.split(seed, 2))
-    lengths = _draw_lengths(units, weights, seeds[1])
+    lengths = _draw_lengths(units, weights, seeds[1], part)
 
     def visit(order: tf.Tensor, so_far: Visited, to_the_end: bool) -> Visited:
         return _take(units, order, lengths, so_far, len(weights))
 
-    return choose_in_random_order(units, counts, limit, seeds[0], visit)
+    return choose_in_random_order(units, counts, limit, seeds[0], visit, part)
 
 
-def _draw_lengths(units: Units, weights: Sequence[float], seed: tf.Tensor) -> tf.Tensor:
+def _draw_lengths(
+    units: Units, weights: Sequence[float], seed: tf.Tensor, part: BatchPart = WHOLE
+) -> tf.Tensor:
     """Return the length of the n-gram that would start at each unit, (units,) int32."""
-    drawn = tf.random.stateless_uniform(tf.shape(units.first), seed)
+    drawn = units.draw(part, seed)
     longer = [drawn >= sum(weights[: n + 1]) for n in range(len(weights) - 1)]
     return tf.add_n([tf.ones_like(units.size), *(tf.cast(flags, tf.int32) for flags in longer)])
 

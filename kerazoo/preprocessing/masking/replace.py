@@ -1,6 +1,7 @@
 """What stands in the place of a chosen token: [MASK], the token itself, or a random one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -13,6 +14,7 @@ def replace_masked(
     mask_token_rate: float = 0.8,
     random_token_rate: float = 0.1,
     draw_of_each: tf.Tensor | None = None,
+    draw: Callable[..., tf.Tensor] | None = None,
 ) -> tf.Tensor:
     """Replace chosen tokens, each by a draw of its own: mask if u < 0.8, else keep if u' < 0.5.
 
@@ -25,17 +27,23 @@ def replace_masked(
         random_token_rate: float, the share that becomes a random token; the rest is kept.
         draw_of_each: (chosen,) int32, below the number of chosen tokens: those with the same number
             share their draw (but not the random token); None for a draw each.
+        draw: gives so many numbers for each chosen token, (chosen, count), with the arguments of
+            `tf.random.stateless_uniform` behind its shape; None draws with it.
 
     Returns:
         (chosen,) int32.
     """
-    count = tf.shape(token_ids)
+    if draw is None:
+
+        def draw(count: int, seed: tf.Tensor, **options: Any) -> tf.Tensor:
+            return tf.random.stateless_uniform([tf.size(token_ids), count], seed, **options)
+
     seeds = tf.unstack(tf.random.split(seed, 2))
-    draws = tf.random.stateless_uniform(tf.concat([[2], count], axis=0), seeds[0])
+    draws = draw(2, seeds[0])
     if draw_of_each is not None:
-        draws = tf.gather(draws, draw_of_each, axis=1)
-    first, second = tf.unstack(draws)
-    index = tf.random.stateless_uniform(count, seeds[1], 0, len(drawn_ids), tf.int32)
+        draws = tf.gather(draws, draw_of_each)
+    first, second = tf.unstack(draws, axis=1)
+    index = draw(1, seeds[1], minval=0, maxval=len(drawn_ids), dtype=tf.int32)[:, 0]
     drawn = tf.gather(tf.constant(drawn_ids, tf.int32), index)
     kept_rate = 1 - mask_token_rate - random_token_rate
     is_kept = second < (kept_rate / (1 - mask_token_rate) if mask_token_rate < 1 else 1.0)

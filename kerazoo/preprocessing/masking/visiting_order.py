@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import tensorflow as tf
 
+from kerazoo.preprocessing.masking.batch_part import WHOLE, BatchPart
 from kerazoo.preprocessing.masking.chosen import Chosen
 from kerazoo.preprocessing.word_boundaries import Units
 
@@ -38,7 +39,12 @@ True it must pass over no unit that fits."""
 
 
 def choose_in_random_order(
-    units: Units, counts: tf.Tensor, limit: int, seed: tf.Tensor, visit: Visit
+    units: Units,
+    counts: tf.Tensor,
+    limit: int,
+    seed: tf.Tensor,
+    visit: Visit,
+    part: BatchPart = WHOLE,
 ) -> Chosen:
     """Let `visit` choose among the units of each row in random order.
 
@@ -52,12 +58,13 @@ def choose_in_random_order(
         limit: int, the most tokens of any row.
         seed: (2,) int32.
         visit: chooses.
+        part: which rows of a batch these are.
 
     Returns:
         The chosen tokens. In a row where no unit fits into the count, one random unit is chosen: of
         those that fit into `limit`, or else the first `limit` tokens of any.
     """
-    keys = _random_keys(units, seed)
+    keys = _random_keys(units, seed, part)
     beside = _beside(units, keys)
     width = tf.shape(beside)[1]
     order = _ordered(units, beside, tf.minimum(first_visits(limit), width))
@@ -91,11 +98,10 @@ def first_visits(limit: int) -> int:
     return limit + limit // 4 + 4
 
 
-def _random_keys(units: Units, seed: tf.Tensor) -> tf.Tensor:
+def _random_keys(units: Units, seed: tf.Tensor, part: BatchPart = WHOLE) -> tf.Tensor:
     """Return a random key for each candidate, (units,) int32, and the least for the others."""
-    shape = tf.shape(units.first)
-    drawn = tf.random.stateless_uniform(shape, seed, minval=None, maxval=None, dtype=tf.int32)
-    return tf.where(units.is_candidate, drawn, tf.fill(shape, _NOT_A_CANDIDATE))
+    drawn = units.draw(part, seed, minval=None, maxval=None, dtype=tf.int32)
+    return tf.where(units.is_candidate, drawn, tf.fill(tf.shape(drawn), _NOT_A_CANDIDATE))
 
 
 def _beside(units: Units, keys: tf.Tensor) -> tf.Tensor:

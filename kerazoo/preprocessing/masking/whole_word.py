@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from kerazoo.preprocessing.masking.batch_part import WHOLE, BatchPart
 from kerazoo.preprocessing.masking.chosen import Chosen
 from kerazoo.preprocessing.masking.visiting_order import (
     NOT_VISITED,
@@ -13,7 +14,9 @@ from kerazoo.preprocessing.word_boundaries import Units
 _ROUNDS = 3  # without a loop, which costs as much as one of them; hardly a row needs more
 
 
-def select_whole_words(words: Units, counts: tf.Tensor, limit: int, seed: tf.Tensor) -> Chosen:
+def select_whole_words(
+    words: Units, counts: tf.Tensor, limit: int, seed: tf.Tensor, part: BatchPart = WHOLE
+) -> Chosen:
     """Choose words in random order, skipping each that does not fit into what is left.
 
     A row in which no word fits gets one random word: of those that have at most `limit` pieces, or
@@ -24,6 +27,7 @@ def select_whole_words(words: Units, counts: tf.Tensor, limit: int, seed: tf.Ten
         counts: (batch,) int32, pieces to choose in each row.
         limit: int, the most pieces of any row.
         seed: (2,) int32.
+        part: which rows of a batch these are.
 
     Returns:
         The chosen pieces.
@@ -36,7 +40,7 @@ def select_whole_words(words: Units, counts: tf.Tensor, limit: int, seed: tf.Ten
         numbers = tf.tensor_scatter_nd_update(so_far.numbers, accepted, ones)
         return Visited(numbers, missing, so_far.visits + tf.shape(order)[1], tf.reduce_any(is_left))
 
-    return choose_in_random_order(words, counts, limit, seed, visit)
+    return choose_in_random_order(words, counts, limit, seed, visit, part)
 
 
 def _accept_what_fits(

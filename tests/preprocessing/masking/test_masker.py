@@ -14,6 +14,7 @@ from masking_batches import (
     random_batch,
 )
 
+from kerazoo.preprocessing.masking.batch_part import BatchPart
 from kerazoo.preprocessing.masking.masker import Masker, is_unused
 from kerazoo.preprocessing.masking.selection_count import selection_count
 
@@ -32,6 +33,32 @@ def mask(batch, seed=SEED, **options):
         batch.features, batch.word_starts, seed
     )
     return {k: v.numpy() for k, v in features.items()}, mask_ids.numpy(), weights.numpy()
+
+
+@pytest.mark.parametrize("options", MASKINGS)
+@pytest.mark.parametrize("longest_word", [4, 9])
+def test_rows_are_masked_as_in_the_whole_batch(options, longest_word):
+    # Words of up to 9 pieces do not fit into 6 slots, and more than the first ones are visited.
+    batch = random_batch(40, 53, seed=5, longest_word=longest_word)
+    options = {"replace_per_word": options["masking"] != "token", **options}
+    features, *masks = mask(batch, **options)
+    for begin, end in [(0, 13), (13, 14), (14, 40)]:
+        own = {name: values[begin:end] for name, values in batch.features.items()}
+        found, *others = make_masker(**options).mask(
+            own, batch.word_starts[begin:end], SEED, BatchPart(begin, 40)
+        )
+        for name, values in found.items():
+            np.testing.assert_array_equal(values, features[name][begin:end], err_msg=name)
+        for values, expected in zip(others, masks, strict=True):
+            np.testing.assert_array_equal(values, expected[begin:end])
+
+
+def test_no_rows_have_no_masks():
+    batch = random_batch(40, 53)
+    for options in MASKINGS:
+        nothing = {name: values[:0] for name, values in batch.features.items()}
+        found = make_masker(**options).mask(nothing, batch.word_starts[:0], SEED, BatchPart(3, 40))
+        assert [len(values) for values in (found[0]["token_ids"], *found[1:])] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("options", MASKINGS)
