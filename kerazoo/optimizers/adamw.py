@@ -8,6 +8,12 @@ import keras
 from kerazoo.optimizers.fused_adam import FusedAdam
 from kerazoo.optimizers.guarded_update import GuardedUpdate
 
+# On PyTorch an AdamW of Keras is of another class, which updates all weights at once. Subclasses
+# do not get it by themselves.
+_AdamW: Any = keras.optimizers.AdamW
+if keras.backend.backend() == "torch":
+    _AdamW = type(keras.optimizers.AdamW())
+
 _UNDECAYED_NAMES = ("bias", "gamma", "beta")
 
 
@@ -21,7 +27,7 @@ def decays(variable: keras.Variable) -> bool:
 
 
 @keras.saving.register_keras_serializable(package="kerazoo")
-class BertAdamW(GuardedUpdate, FusedAdam, keras.optimizers.AdamW):
+class BertAdamW(GuardedUpdate, FusedAdam, _AdamW):
     """`keras.optimizers.AdamW` that decays no bias and no layer norm, and may be guarded.
 
     Keras's own keeps its list of exclusions outside its config, so that a reloaded optimizer decays
@@ -35,8 +41,8 @@ class BertAdamW(GuardedUpdate, FusedAdam, keras.optimizers.AdamW):
         super().build(var_list)
 
     def _apply_weight_decay(self, variables: Sequence[keras.Variable]) -> None:
-        """Decay, but at a rate of 0, which makes it Adam."""
-        if self.weight_decay:
+        """Decay, if anything does; at a rate of 0 it is Adam."""
+        if self.weight_decay and any(map(self._use_weight_decay, variables)):
             super()._apply_weight_decay(variables)
 
 

@@ -87,11 +87,12 @@ class GuardedUpdate(_OptimizerBase):
             pairs = zip(grads, trainable_variables or self._trainable_variables, strict=True)
             grads = [grad for grad, _ in self._all_reduce_sum_gradients(pairs)]
         grads = [_dense(grad) for grad in grads]
+        if self.global_clipnorm or self.on_non_finite is not None:
+            self._norm = _global_norm(grads) / (self.loss_scale_factor or 1.0)
         if self.on_non_finite is None:
             super().apply(grads, trainable_variables)
-            return
-        self._norm = _global_norm(grads)
-        self._guarded(grads, trainable_variables)
+        else:
+            self._guarded(grads, trainable_variables)
         self._norm = self._does_update = None
 
     def _guarded(self, grads: Sequence[Any], trainable_variables: Any) -> None:
@@ -139,9 +140,10 @@ class GuardedUpdate(_OptimizerBase):
         return StepScalars(*(ops.where(self._does_update, moving, at) for moving, at in pairs))
 
     def _clip_gradients(self, grads: list[Any]) -> list[Any]:
-        """Clip by the norm that is known already; in Keras's own way if there is none.
+        """Clip by the norm over all weights, or in one of Keras's other ways.
 
-        On TensorFlow the gradients of a step that is left out become zeros.
+        `tf.clip_by_global_norm`, which Keras calls, takes a third of the time of a small model's
+        step. On TensorFlow the gradients of a step that is left out become zeros.
         """
         clips = bool(self._norm is not None and self.global_clipnorm)
         scale = ops.minimum(self.global_clipnorm / self._norm, 1.0) if clips else 1.0

@@ -71,3 +71,14 @@ def test_the_gradient_over_all_weights_is_clipped():
 def test_negative_numbers_are_refused(name):
     with pytest.raises(ValueError, match=f"`{name}` must not be negative"):
         create_optimizer(0.1, **{name: -0.1})
+
+
+def test_it_is_of_the_class_that_this_backend_has():
+    assert isinstance(create_optimizer(0.1), type(keras.optimizers.AdamW(0.1)))
+
+
+def test_biases_alone_are_trained_without_decay():
+    bias = keras.Variable(np.full((5,), 2.0), name="bias")
+    step(create_optimizer(0.25, weight_decay=0.5), [bias], 7.0)
+    # The first step of Adam has the length of the rate.
+    np.testing.assert_allclose(keras.ops.convert_to_numpy(bias), 1.75, rtol=1e-5)

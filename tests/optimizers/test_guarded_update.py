@@ -176,3 +176,14 @@ def test_other_ways_to_clip_are_keras_own():
     optimizer.apply([keras.ops.full((4, 3), 5.0)], [variable])
     momentum = keras.ops.convert_to_numpy(optimizer._momentums[0])
     np.testing.assert_allclose(momentum, 0.1 * 0.25, rtol=1e-6)
+
+
+@pytest.mark.parametrize("on_non_finite", [None, "stop"])
+def test_a_scaled_loss_is_clipped_as_if_it_were_not_scaled(on_non_finite):
+    optimizer = create_optimizer(0.1, 0.0, clip_norm=2.0, on_non_finite=on_non_finite)
+    optimizer.loss_scale_factor = 8.0
+    variable = keras.Variable(np.zeros((4, 3)))
+    optimizer.apply([keras.ops.full((4, 3), 8.0)], [variable])
+    # The gradient of the loss itself is 1 everywhere: its norm is the root of 12.
+    momentum = keras.ops.convert_to_numpy(optimizer._momentums[0])
+    np.testing.assert_allclose(momentum, 0.1 * 2 / np.sqrt(12), rtol=1e-5)
