@@ -142,8 +142,7 @@ class GuardedUpdate(_OptimizerBase):
     def _clip_gradients(self, grads: list[Any]) -> list[Any]:
         """Clip by the norm over all weights, or in one of Keras's other ways.
 
-        `tf.clip_by_global_norm`, which Keras calls, takes a third of the time of a small model's
-        step. On TensorFlow the gradients of a step that is left out become zeros.
+        On TensorFlow the gradients of a step that is left out become zeros.
         """
         clips = bool(self._norm is not None and self.global_clipnorm)
         scale = ops.minimum(self.global_clipnorm / self._norm, 1.0) if clips else 1.0
