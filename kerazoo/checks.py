@@ -1,8 +1,14 @@
 """Checks of arguments that all fail in one form: a sentence, then ``Received: name=value``."""
 
 from collections.abc import Collection
+from numbers import Integral
 
 from kerazoo.axes import Tensor
+
+
+def is_whole_number(value: object) -> bool:
+    """Return whether `value` is an integer of Python or NumPy, and no boolean."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def check_positive(name: str, value: int | float) -> None:

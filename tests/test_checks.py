@@ -8,6 +8,7 @@ from kerazoo.checks import (
     check_positive,
     check_rank,
     check_rate,
+    is_whole_number,
 )
 
 
@@ -52,3 +53,8 @@ def test_unknown_arguments_are_named():
     check_known_arguments("Thing", {"name": "a"}, ("name", "dtype"))
     with pytest.raises(TypeError, match="Thing has no such argument. Received: labl, nam"):
         check_known_arguments("Thing", {"nam": 1, "labl": 2, "name": 3}, ("name",))
+
+
+def test_whole_numbers_are_pythons_and_numpys_and_no_booleans():
+    assert all(map(is_whole_number, [0, -3, 2**40, np.int32(7), np.uint8(2)]))
+    assert not any(map(is_whole_number, [True, np.bool_(True), 2.0, np.float32(1), "7", None]))

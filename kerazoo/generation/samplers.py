@@ -6,7 +6,7 @@ import keras
 import keras_nlp
 import numpy as np
 
-from kerazoo.checks import check_one_of
+from kerazoo.checks import check_one_of, is_whole_number
 from kerazoo.generation.beam_sampler import BeamSampler
 
 SAMPLERS = ("greedy", "random", "top_k", "top_p", "beam", "contrastive")
@@ -50,8 +50,7 @@ def seed_sampler(sampler: Any, seed: int) -> None:
     Raises:
         ValueError: if the seed is something else.
     """
-    is_whole = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
-    if not is_whole or not 0 <= seed < 2**32:
+    if not is_whole_number(seed) or not 0 <= seed < 2**32:
         raise ValueError(
             f"`seed` must be a whole number from 0 to 2**32 - 1. Received: seed={seed!r}"
         )

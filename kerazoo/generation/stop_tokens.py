@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
 from keras import ops
 
 from kerazoo.axes import Tensor
+from kerazoo.checks import is_whole_number
 
 
 def new_stop_tokens(
@@ -40,8 +40,8 @@ def checked_stop_token_ids(stop_token_ids: Any, vocabulary_size: int) -> tuple[i
         return None
     is_list = isinstance(stop_token_ids, Iterable) and not isinstance(stop_token_ids, (str, bytes))
     ids = list(stop_token_ids) if is_list else []
-    are_whole = all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in ids)
-    if not is_list or not are_whole or not all(0 <= number < vocabulary_size for number in ids):
+    are_tokens = all(is_whole_number(n) and 0 <= n < vocabulary_size for n in ids)
+    if not is_list or not are_tokens:
         raise ValueError(
             f"`stop_token_ids` is a list of ids from 0 to {vocabulary_size - 1}, None or 'auto'. "
             f"Received: stop_token_ids={stop_token_ids!r}"

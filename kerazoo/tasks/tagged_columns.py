@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from kerazoo.axes import TEXT, WORDS
+from kerazoo.checks import is_whole_number
 from kerazoo.preprocessing.token_classifier import ENTITY_ENDS, ENTITY_STARTS, ENTITY_TYPES
 
 _ENTITY_KEYS = ("start", "end", "type")
@@ -126,8 +127,7 @@ def _tag_numbers(rows: list[Any], words: tf.RaggedTensor, labels: Sequence[str])
             )
         numbers = [number_of.get(tag, tag) for tag in tags]
         for tag in numbers:
-            is_number = isinstance(tag, (int, np.integer)) and not isinstance(tag, bool)
-            if not is_number or not 0 <= tag < len(labels):
+            if not is_whole_number(tag) or not 0 <= tag < len(labels):
                 raise ValueError(
                     f"Row {number} has a tag that the task does not know; it knows "
                     f"{', '.join(labels)}. Received: tag={tag!r}"

@@ -2,7 +2,7 @@
 
 import dataclasses
 import functools
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 import tensorflow as tf
@@ -113,7 +113,7 @@ class PretrainInputs:
             pairs = tf.data.Dataset.zip(records, seeds)
             if service is not None:
                 return service.batches(pairs, batch, first_batch)
-            return pairs.map(batch, tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
+            return _prepared(pairs, batch)
 
     @without_autograph
     def validation_dataset(self, source: RowSource, batch_size: int) -> tf.data.Dataset:
@@ -126,7 +126,7 @@ class PretrainInputs:
         with tf.device("CPU:0"):
             records = source.held_out().batch(batch_size)
             pairs = tf.data.Dataset.zip(records, batch_seeds(VALIDATION_SEED, training=False))
-            batches = pairs.map(self.batch, tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
+            batches = _prepared(pairs, self.batch)
             # At the end of a dataset of unknown length Keras runs a step without data, which counts
             # in some of its means.
             count = -(-source.held_out_rows // batch_size)
@@ -158,6 +158,11 @@ class PretrainInputs:
         # The first token of a text is no target of the text before it.
         is_target = (numbers[:, 1:] > 0) & (numbers[:, 1:] == numbers[:, :-1])
         return features, rows[TOKEN_IDS][:, 1:], tf.cast(is_target, tf.float32)
+
+
+def _prepared(pairs: tf.data.Dataset, batch: Callable[..., Batch]) -> tf.data.Dataset:
+    """Return the batches of records and seeds, made before they are asked for."""
+    return pairs.map(batch, tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
 
 
 def _cut(rows: dict[str, Any], width: tf.Tensor | None) -> dict[str, Any]:

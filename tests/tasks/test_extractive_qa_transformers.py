@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from keras import ops
-from tiny_extractive_qa import LONG, ROWS, VOCABULARY, questions
+from tiny_extractive_qa import LONG, ROWS, questions
+from tiny_transformers_bert import write_bert
 
 from kerazoo import ExtractiveQA
 
@@ -13,25 +14,8 @@ pytestmark = pytest.mark.transformers
 @pytest.fixture(scope="module")
 def theirs(tmp_path_factory):
     """A folder that `transformers` wrote, with a vocabulary."""
-    import torch
-    import transformers
-
-    config = transformers.BertConfig(
-        vocab_size=len(VOCABULARY),
-        hidden_size=20,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=24,
-        max_position_embeddings=17,
-        initializer_range=0.3,
-        pad_token_id=3,
-        attn_implementation="eager",
-    )
-    torch.manual_seed(1)
     folder = tmp_path_factory.mktemp("transformers") / "theirs"
-    transformers.BertForQuestionAnswering(config).eval().save_pretrained(folder)
-    (folder / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
-    return folder
+    return write_bert(folder, "BertForQuestionAnswering")
 
 
 def their_logits(folder, rows):

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from keras import ops
-from tiny_extractive_qa import VOCABULARY
+from tiny_transformers_bert import write_bert
 
 from kerazoo import MultipleChoice, TextClassifier
 
@@ -18,26 +18,8 @@ CHOICES = [["with a cat", "was a cat"], ["来了 😀", "Cafe\u0301s"], ["who?",
 @pytest.fixture(scope="module")
 def theirs(tmp_path_factory):
     """A folder that `transformers` wrote, with a vocabulary."""
-    import torch
-    import transformers
-
-    config = transformers.BertConfig(
-        vocab_size=len(VOCABULARY),
-        hidden_size=20,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=24,
-        max_position_embeddings=17,
-        initializer_range=0.3,
-        classifier_dropout=0.25,
-        pad_token_id=3,
-        attn_implementation="eager",
-    )
-    torch.manual_seed(1)
     folder = tmp_path_factory.mktemp("transformers") / "theirs"
-    transformers.BertForMultipleChoice(config).eval().save_pretrained(folder)
-    (folder / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
-    return folder
+    return write_bert(folder, "BertForMultipleChoice", classifier_dropout=0.25)
 
 
 def their_logits(folder):

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 from keras import ops
-from tiny_extractive_qa import VOCABULARY
 from tiny_token_classifier import LABELS
+from tiny_transformers_bert import write_bert
 
 from kerazoo import TextClassifier, TokenClassifier
 
@@ -24,28 +24,14 @@ TEXTS = [
 @pytest.fixture(scope="module")
 def theirs(tmp_path_factory):
     """A folder that `transformers` wrote, with a vocabulary."""
-    import torch
-    import transformers
-
-    config = transformers.BertConfig(
-        vocab_size=len(VOCABULARY),
-        hidden_size=20,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=24,
-        max_position_embeddings=17,
-        initializer_range=0.3,
+    folder = tmp_path_factory.mktemp("transformers") / "theirs"
+    return write_bert(
+        folder,
+        "BertForTokenClassification",
         classifier_dropout=0.25,
-        pad_token_id=3,
-        attn_implementation="eager",
         id2label=dict(enumerate(LABELS)),
         label2id={label: number for number, label in enumerate(LABELS)},
     )
-    torch.manual_seed(1)
-    folder = tmp_path_factory.mktemp("transformers") / "theirs"
-    transformers.BertForTokenClassification(config).eval().save_pretrained(folder)
-    (folder / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
-    return folder
 
 
 def their_logits(folder):
