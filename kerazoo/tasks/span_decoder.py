@@ -16,14 +16,14 @@ _NOWHERE = -1e30
 class SpanDecoder:
     """Ranks the spans of all windows of a passage (Devlin et al. 2018, section 4.2).
 
-    In each window the best starts are paired with the best ends; a pair counts if it lies in the
-    passage, ends no earlier than it begins, is short enough, and has no more context in another
-    window, so that a span is counted once. The score is the sum of both logits, and probabilities
-    are a softmax over the `n_best` best. The score of "no answer" is the lowest over the windows.
+    Every start is paired with every end; a pair counts if it lies in the passage, ends no earlier
+    than it begins, is short enough, and has no more context in another window, so that a span is
+    counted once. (Pairing only the best starts with the best ends, as `run_squad.py` does, may miss
+    the best span.) The score is the sum of both logits, and probabilities are a softmax over the
+    `n_best` best. The score of "no answer" is the lowest over the windows.
 
     Args:
-        n_best: int, starts and ends of each window that are looked at, and spans of a passage that
-            share the probability.
+        n_best: int, spans of a passage that share the probability.
         max_answer_length: int, the most tokens of an answer.
         no_answer_threshold: float, by how much the score of "no answer" must be above that of the
             best span to be answered; None always answers with a span.
@@ -111,36 +111,59 @@ class SpanDecoder:
     def _spans_of_windows(
         self, start_logits: tf.Tensor, end_logits: tf.Tensor, passages: PassageWindows
     ) -> dict[str, tf.Tensor]:
-        """Return scores and characters of the best spans of each window, (windows, n_best²)."""
-        width = tf.shape(start_logits)[1]
+        """Return scores and characters of the best spans of each window, (windows, n_best)."""
         begin = passages.begin[:, tf.newaxis]
-        token = tf.range(width)[tf.newaxis, :] - begin
-        inside = (token >= 0) & (token < passages.windows.length[:, tf.newaxis])
-        # In the order of the passage's tokens, so that positions are those in the window.
-        count = tf.minimum(self.n_best, width)
-        first_scores, first = tf.math.top_k(tf.where(inside, start_logits, _NOWHERE), count)
-        last_scores, last = tf.math.top_k(tf.where(inside, end_logits, _NOWHERE), count)
-        first, last = _pairs(first - begin, last - begin)
-        first_scores, last_scores = _pairs(first_scores, last_scores)
-        scores = first_scores + last_scores
         tokens = _TokenLookup(passages)
-        first_index, last_index = tokens.index(first), tokens.index(last)
-        starts, ends = tokens.starts(first_index), tokens.ends(last_index)
-        is_span = (
-            (scores > _NOWHERE / 2)
-            & (first <= last)
-            & (last - first < self.max_answer_length)
-            & passages.windows.is_most_central(first, last)
-            & tokens.begins_character(first_index)
-            & tokens.ends_character(last_index)
+        index = tokens.index(tf.range(tf.shape(start_logits)[1]) - begin)
+        scores, first, last = self._best_spans(
+            tf.where(tokens.begins_character(index), start_logits, _NOWHERE),
+            tf.where(tokens.ends_character(index), end_logits, _NOWHERE),
+            passages,
         )
-        return {"scores": tf.where(is_span, scores, _NOWHERE), "starts": starts, "ends": ends}
+        starts = tokens.starts(tokens.index(first - begin))
+        ends = tokens.ends(tokens.index(last - begin))
+        spans = {"scores": scores, "starts": starts, "ends": ends}
+        return _take(spans, _padded_top_k(scores, self.n_best))
+
+    def _best_spans(
+        self, start_scores: tf.Tensor, end_scores: tf.Tensor, passages: PassageWindows
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        """Return scores, first and last positions of spans, (windows, n_best at most), by score.
+
+        Args:
+            start_scores: (windows, seq) float32, `_NOWHERE` where no span may begin.
+            end_scores: (windows, seq) float32, `_NOWHERE` where none may end.
+            passages: the packed questions.
+        """
+        windows, width = tf.unstack(tf.shape(start_scores))
+        longest = tf.minimum(self.max_answer_length, width)
+        last = tf.range(width)[:, tf.newaxis] + tf.range(longest)
+        end_scores = tf.pad(end_scores, [[0, 0], [0, longest - 1]], constant_values=_NOWHERE)
+        count = tf.minimum(self.n_best, width * longest)
+
+        def best_of_window(values: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, tf.Tensor]:
+            number, starts, ends = values
+            scores = starts[:, tf.newaxis] + tf.gather(ends, last)
+            token = last - passages.begin[number]
+            is_counted = passages.windows.one(number).is_most_central(token[:, :1], token)
+            scores = tf.where(is_counted & (scores > _NOWHERE / 2), scores, _NOWHERE)
+            return tuple(tf.math.top_k(tf.reshape(scores, [-1]), count))
+
+        # One window at a time, as they have many more spans than tokens.
+        found = tf.map_fn(
+            best_of_window,
+            (tf.range(windows), start_scores, end_scores),
+            fn_output_signature=(tf.float32, tf.int32),
+        )
+        # Of no windows the second axis is lost.
+        scores, place = (tf.reshape(values, [windows, count]) for values in found)
+        first = place // longest
+        return scores, first, first + place % longest
 
     def _best_of_passages(
         self, spans: dict[str, tf.Tensor], passages: PassageWindows
     ) -> dict[str, tf.Tensor]:
         """Return scores and characters of the best spans of each passage, (questions, n_best)."""
-        kept = _take(spans, _padded_top_k(spans["scores"], self.n_best))
         questions = tf.shape(passages.contexts)[0]
         together = {
             name: _side_by_side(
@@ -149,7 +172,7 @@ class SpanDecoder:
                 questions,
                 _NOWHERE if name == "scores" else 0,
             )
-            for name, values in kept.items()
+            for name, values in spans.items()
         }
         return _take(together, _padded_top_k(together["scores"], self.n_best))
 
@@ -202,17 +225,6 @@ class _TokenLookup:
     def ends_character(self, index: tf.Tensor) -> tf.Tensor:
         """Return which tokens are the last of their character, and no white space."""
         return tf.gather(self._ends_here, index)
-
-
-def _pairs(first: tf.Tensor, last: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Pair every first with every last: two of (windows, n) -> two of (windows, n²)."""
-    shape = tf.shape(first)
-    square = [shape[0], shape[1], shape[1]]
-    flat = [shape[0], shape[1] * shape[1]]
-    return (
-        tf.reshape(tf.broadcast_to(first[:, :, tf.newaxis], square), flat),
-        tf.reshape(tf.broadcast_to(last[:, tf.newaxis, :], square), flat),
-    )
 
 
 def _null_scores(

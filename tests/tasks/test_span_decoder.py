@@ -41,12 +41,8 @@ def decoded_by_hand(start_logits, end_logits, passages, decoder):
             null, begin, first = null_positions[row], begins[row], firsts[row]
             nulls.append(start_logits[row, null] + end_logits[row, null])
             inside = np.arange(begin, begin + lengths[row])
-            by_start, by_end = (
-                inside[np.argsort(-logits[row, inside], kind="stable")][: decoder.n_best]
-                for logits in (start_logits, end_logits)
-            )
             candidates = []
-            for i, j in itertools.product(by_start, by_end):
+            for i, j in itertools.product(inside, inside):
                 if not i <= j < i + decoder.max_answer_length:
                     continue
                 a, b = i - begin + first, j - begin + first
