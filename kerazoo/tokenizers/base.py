@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from kerazoo.axes import ID_DTYPE
-from kerazoo.tokenizers.texts import to_text_tensor
+from kerazoo.tokenizers.texts import to_string_tensor
 from kerazoo.without_autograph import without_autograph
 
 _TEXTS_AT_ONCE = 1024
@@ -52,13 +52,13 @@ class Tokenizer(keras_nlp.tokenizers.Tokenizer):
         raise TypeError(f"{type(self).__name__} does not define `template_token_ids`.")
 
     def tokenize_rows(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        """Return ids of valid UTF-8 texts, (batch,) string -> (batch, tokens) int32."""
+        """Return ids of texts, (batch,) string -> (batch, tokens) int32; any bytes will do."""
         raise TypeError(f"{type(self).__name__} does not define `tokenize_rows`.")
 
     def tokenize_rows_with_offsets(
         self, texts: tf.Tensor
     ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
-        """Return ids, starts and ends of valid UTF-8 texts, each (batch, tokens) int32."""
+        """Return ids, starts and ends of texts in any bytes, each (batch, tokens) int32."""
         raise TypeError(f"{type(self).__name__} does not define `tokenize_rows_with_offsets`.")
 
     @without_autograph
@@ -182,7 +182,7 @@ class Tokenizer(keras_nlp.tokenizers.Tokenizer):
     def _apply(self, function: Any, texts: Any) -> tuple[Any, ...]:
         """Run a function of (batch,) texts on texts of any rank; it returns ragged tensors."""
         with tf.device("CPU:0"):
-            texts = to_text_tensor(texts)
+            texts = to_string_tensor(texts)
             if texts.shape.rank is None:
                 raise ValueError(
                     "The number of axes of the texts must be known when a graph is traced. "

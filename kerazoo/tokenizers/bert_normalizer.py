@@ -3,6 +3,8 @@
 import tensorflow as tf
 import tensorflow_text as tf_text
 
+from kerazoo.tokenizers.texts import valid_utf8
+
 # Deleted: the replacement character and every control, format and private-use character; tab,
 # newline and carriage return stay, as they are white space.
 _DELETED = (
@@ -49,20 +51,24 @@ class BertNormalizer:
         self._map_quotes = map_quotes
         self._deleted = _DELETED + ("]" if keep_reserved else _RESERVED + "]")
 
-    def __call__(self, texts: tf.Tensor) -> tf.Tensor:
+    def __call__(self, texts: tf.Tensor, is_plain: tf.Tensor | None = None) -> tf.Tensor:
         """Return the normalised texts.
 
         Args:
-            texts: any shape, string, valid UTF-8.
+            texts: any shape, string; invalid bytes are deleted, as U+FFFD is.
+            is_plain: bool in the same shape, as `plain_texts.are_plain` says it; None if nobody
+                looked.
 
         Returns:
             A string tensor of the same shape.
         """
         # Of a text of plain ASCII only the case can change; looking for others is cheap.
         flat = tf.reshape(texts, [-1])
-        others = tf.where(~tf.strings.regex_full_match(flat, _PLAIN))
+        if is_plain is None:
+            is_plain = tf.strings.regex_full_match(flat, _PLAIN)
+        others = tf.where(~tf.reshape(is_plain, [-1]))
         plain = tf.strings.lower(flat) if self._lowercase else flat
-        normalized = self._normalize(tf.gather_nd(flat, others))
+        normalized = self._normalize(valid_utf8(tf.gather_nd(flat, others)))
         flat = tf.tensor_scatter_nd_update(plain, others, normalized)
         return tf.ensure_shape(tf.reshape(flat, tf.shape(texts)), texts.shape)
 

@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from kerazoo.tokenizers.base import Tokenizer
 from kerazoo.tokenizers.bpe_vocabulary import MERGES_FILE, VOCABULARY_FILE, BPEVocabulary, Merge
+from kerazoo.tokenizers.texts import valid_utf8
 from kerazoo.tokenizers.token_ids import to_ragged_ids
 
 # Names and tokens of the ids that fine-tuning adds after the vocabulary's.
@@ -162,14 +163,14 @@ class BPETokenizer(Tokenizer):
             setattr(self, f"{name}_id", number)
 
     def tokenize_rows(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        """Return ids of valid UTF-8 texts, (batch,) string -> (batch, tokens) int32."""
-        return self._ready_encoder().encode(texts)
+        """Return ids of texts, (batch,) string -> (batch, tokens) int32; any bytes will do."""
+        return self._ready_encoder().encode(valid_utf8(texts))
 
     def tokenize_rows_with_offsets(
         self, texts: tf.Tensor
     ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
-        """Return ids, starts and ends of valid UTF-8 texts, each (batch, tokens) int32."""
-        return self._ready_encoder().encode_with_offsets(texts)
+        """Return ids, starts and ends of texts in any bytes, each (batch, tokens) int32."""
+        return self._ready_encoder().encode_with_offsets(valid_utf8(texts))
 
     def detokenize(self, ids: Any) -> tf.Tensor:
         """Join tokens to a text; special tokens are shown as they are written.

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from kerazoo.tokenizers.plain_texts import MAX_REPETITION
 from kerazoo.tokenizers.token_rows import row_of_each_token
 
 Pieces = tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]
@@ -9,7 +10,6 @@ Pieces = tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]
 # Some of the characters that are never within a word.
 _SEPARATORS = r"\x00-/:-@\[-`{-~\x{3001}\x{3002}\x{ff01}\x{ff0c}\x{ff1f}"
 _HAN = r"\x{4e00}-\x{9fff}"
-_MAX_REPETITION = 400  # far above it RE2's automaton does not fit into its memory
 
 
 def replace_long_words(
@@ -19,6 +19,7 @@ def replace_long_words(
     max_characters: int,
     unknown_id: int,
     han_are_words: bool = True,
+    is_plain: tf.Tensor | None = None,
 ) -> Pieces:
     """Make each word of too many characters one unknown token, with the whole word as its span.
 
@@ -31,6 +32,7 @@ def replace_long_words(
         max_characters: int, the most characters a word may have.
         unknown_id: int, the id of the unknown token.
         han_are_words: bool, whether each Han character is a word.
+        is_plain: (batch,) bool, texts in which no long word must be looked for; see `plain_texts`.
 
     Returns:
         (ids, starts, ends) like `pieces`.
@@ -60,7 +62,8 @@ def replace_long_words(
             tf.gather(kept_before, ids.row_splits),
         )
 
-    may_be_long = _may_hold_long_words(texts, max_characters, han_are_words)
+    suspects = texts if is_plain is None else tf.boolean_mask(texts, ~is_plain)
+    may_be_long = _may_hold_long_words(suspects, max_characters, han_are_words)
     *values, row_splits = tf.cond(may_be_long, replaced, unchanged)
     ids, starts, ends = (
         tf.RaggedTensor.from_row_splits(value, row_splits, validate=False) for value in values
@@ -75,7 +78,7 @@ def _may_hold_long_words(
 
     Looking at the text with one pattern is far cheaper than adding up the pieces of each word.
     """
-    if max_characters >= _MAX_REPETITION:
+    if max_characters >= MAX_REPETITION:
         return True
     separators = _SEPARATORS + (_HAN if han_are_words else "")
     run = f"(?s).*[^{separators}]{{{max_characters + 1}}}.*"

@@ -1,4 +1,4 @@
-"""The caller's texts, in whatever form, as valid UTF-8 string tensors."""
+"""The caller's texts, in whatever form, as string tensors, and these as valid UTF-8."""
 
 from typing import Any
 
@@ -22,8 +22,11 @@ def to_text_tensor(texts: Any) -> tf.Tensor | tf.RaggedTensor:
     Raises:
         TypeError: if an element is no string.
     """
-    if isinstance(texts, tf.RaggedTensor):
-        return texts.with_flat_values(to_text_tensor(texts.flat_values))
+    return valid_utf8(to_string_tensor(texts))
+
+
+def to_string_tensor(texts: Any) -> tf.Tensor | tf.RaggedTensor:
+    """Return what `to_text_tensor` does, but with invalid bytes as they are."""
     if not tf.is_tensor(texts):
         texts = _to_tensor(texts)
     if texts.dtype != tf.string:
@@ -31,7 +34,21 @@ def to_text_tensor(texts: Any) -> tf.Tensor | tf.RaggedTensor:
             "A tokenizer takes strings, or lists or tensors of strings. "
             f"Received: texts of dtype {texts.dtype.name}"
         )
-    return _replace_invalid(texts)
+    return texts
+
+
+def valid_utf8(texts: tf.Tensor | tf.RaggedTensor) -> tf.Tensor | tf.RaggedTensor:
+    """Return strings with each invalid byte sequence replaced by U+FFFD."""
+    if isinstance(texts, tf.RaggedTensor):
+        return texts.with_flat_values(valid_utf8(texts.flat_values))
+    # Looking for them is ten times faster than replacing.
+    return tf.cond(
+        tf.reduce_all(tf.strings.regex_full_match(texts, _VALID)),
+        lambda: tf.identity(texts),
+        lambda: tf.strings.unicode_transcode(
+            texts, "UTF-8", "UTF-8", errors="replace", replacement_char=0xFFFD
+        ),
+    )
 
 
 def _to_tensor(texts: Any) -> tf.Tensor:
@@ -64,14 +81,3 @@ def _surrogate(array: np.ndarray) -> str:
         except UnicodeEncodeError as error:
             return f"{text[error.start]!r} at character {error.start} of a text"
     return "texts that cannot be encoded"
-
-
-def _replace_invalid(texts: tf.Tensor) -> tf.Tensor:
-    """Replace invalid bytes by U+FFFD; looking for them is ten times faster than replacing."""
-    return tf.cond(
-        tf.reduce_all(tf.strings.regex_full_match(texts, _VALID)),
-        lambda: tf.identity(texts),
-        lambda: tf.strings.unicode_transcode(
-            texts, "UTF-8", "UTF-8", errors="replace", replacement_char=0xFFFD
-        ),
-    )

@@ -53,11 +53,12 @@ class WordPieces:
         self._max_characters = max_characters_per_word
         self._split_on_cjk = split_on_cjk
 
-    def tokenize_with_offsets(self, texts: tf.Tensor) -> Pieces:
+    def tokenize_with_offsets(self, texts: tf.Tensor, is_plain: tf.Tensor | None = None) -> Pieces:
         """Return ids and half-open byte offsets.
 
         Args:
             texts: (batch,) string, normalised.
+            is_plain: (batch,) bool, as `plain_texts.are_plain` says it; None if nobody looked.
 
         Returns:
             (ids, starts, ends), each (batch, tokens): int32, int64, int64.
@@ -70,6 +71,7 @@ class WordPieces:
             self._max_characters,
             self._unknown_id,
             han_are_words=self._split_on_cjk,
+            is_plain=is_plain,
         )
 
     def _match(self, texts: tf.Tensor) -> Pieces:

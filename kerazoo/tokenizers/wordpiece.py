@@ -142,13 +142,13 @@ class WordPieceTokenizer(Tokenizer):
         self._update_special_token_ids()
 
     def tokenize_rows(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        """Return ids of valid UTF-8 texts, (batch,) string -> (batch, tokens) int32."""
+        """Return ids of texts, (batch,) string -> (batch, tokens) int32; any bytes will do."""
         return self._ready().encode(texts)
 
     def tokenize_rows_with_offsets(
         self, texts: tf.Tensor
     ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
-        """Return ids, starts and ends of valid UTF-8 texts, each (batch, tokens) int32."""
+        """Return ids, starts and ends of texts in any bytes, each (batch, tokens) int32."""
         return self._ready().encode_with_offsets(texts)
 
     def tokenize_with_word_starts(self, texts: Any, segmented: bool = False) -> tuple[Any, Any]:

@@ -8,7 +8,10 @@ import tensorflow as tf
 from kerazoo.tokenizers.bert_normalizer import BertNormalizer
 from kerazoo.tokenizers.character_offsets import to_character_offsets
 from kerazoo.tokenizers.detokenization import join_word_pieces
+from kerazoo.tokenizers.long_words import Pieces
+from kerazoo.tokenizers.plain_texts import are_plain
 from kerazoo.tokenizers.text_marks import TextMarks
+from kerazoo.tokenizers.texts import valid_utf8
 from kerazoo.tokenizers.unknown_symbols import unknown_symbol_runs
 from kerazoo.tokenizers.word_pieces import WordPieces
 from kerazoo.tokenizers.word_starts import WordStarts
@@ -57,6 +60,7 @@ class WordPieceEncoder:
         self.ids = {entry: number for number, entry in enumerate(vocabulary)}
         self._unknown_id = self.ids[unknown_token]
         self._split_on_cjk = split_on_cjk
+        self._max_characters_per_word = max_characters_per_word
         with tf.init_scope():
             self._entries = tf.constant(list(vocabulary), tf.string)
             # Placeholders have ids after the vocabulary's: they stand for the special tokens' ids.
@@ -76,9 +80,8 @@ class WordPieceEncoder:
         self, texts: tf.Tensor
     ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
         """Return ids and half-open character offsets, each (batch, tokens) int32."""
-        marked = self._marks.mark(texts)
-        normalized = self._normalize(marked)
-        ids, starts, ends = self._look_up(normalized)
+        marked = self._marks.mark(valid_utf8(texts))
+        normalized, (ids, starts, ends) = self._split(marked)
         caller_lengths = self._marks.caller_lengths if self._marks else None
         starts, ends = to_character_offsets(
             marked, normalized, starts, ends, self._normalize, caller_lengths
@@ -89,8 +92,7 @@ class WordPieceEncoder:
         self, texts: tf.Tensor, segmented: bool
     ) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
         """Return ids, (batch, tokens) int32, and whether each starts a word, bool."""
-        normalized = self._normalize(self._marks.mark(texts))
-        pieces = self._look_up(normalized)
+        normalized, pieces = self._split(self._mark(texts))
         return pieces[0], self._word_starts(normalized, pieces, segmented)
 
     def decode(self, ids: tf.RaggedTensor) -> tf.Tensor:
@@ -102,16 +104,21 @@ class WordPieceEncoder:
         return WordStarts(self.vocabulary, self._unknown_id, self._split_on_cjk)
 
     def _encode(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        ids, _, _ = self._look_up(self._normalize(self._marks.mark(texts)))
+        _, (ids, _, _) = self._split(self._mark(texts))
         return ids
 
-    def _normalize(self, marked: tf.Tensor) -> tf.Tensor:
-        return self._marks.expand(self._normalizer(marked))
+    def _mark(self, texts: tf.Tensor) -> tf.Tensor:
+        # Without marks the normaliser does with invalid bytes what has to be done.
+        return self._marks.mark(valid_utf8(texts)) if self._marks else texts
 
-    def _look_up(
-        self, normalized: tf.Tensor
-    ) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
-        ids, starts, ends = self._pieces.tokenize_with_offsets(normalized)
+    def _split(self, marked: tf.Tensor) -> tuple[tf.Tensor, Pieces]:
+        """Return normalised texts and their pieces, whose offsets index them."""
+        is_plain = are_plain(marked, self._max_characters_per_word)
+        normalized = self._normalize(marked, is_plain)
+        ids, starts, ends = self._pieces.tokenize_with_offsets(normalized, is_plain)
         if self._marks.placeholders:
             ids = ids.with_flat_values(tf.gather(self._final_ids, ids.flat_values))
-        return ids, starts, ends
+        return normalized, (ids, starts, ends)
+
+    def _normalize(self, marked: tf.Tensor, is_plain: tf.Tensor | None = None) -> tf.Tensor:
+        return self._marks.expand(self._normalizer(marked, is_plain))
