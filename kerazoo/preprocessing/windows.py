@@ -31,12 +31,6 @@ class Windows:
     width: tf.Tensor
     stride: tf.Tensor
 
-    def one(self, number: tf.Tensor) -> "Windows":
-        """Return one of the windows; `number` is () int32."""
-        return Windows(
-            *(getattr(self, field.name)[number, tf.newaxis] for field in dataclasses.fields(self))
-        )
-
     def part(self, ids: tf.RaggedTensor, segment: int = 0) -> Part:
         """Return the windows as the text of packed rows, one row each; nothing is copied.
 

@@ -1,11 +1,13 @@
 """From logits of windows to answers in passages: one graph, eagerly and served."""
 
 import dataclasses
+import functools
 
 import tensorflow as tf
 
 from kerazoo.checks import check_positive
 from kerazoo.preprocessing.passage_windows import PassageWindows
+from kerazoo.preprocessing.windows import Windows
 from kerazoo.tokenizers.token_rows import row_of_each_token
 
 _NOWHERE = -1e30
@@ -115,50 +117,17 @@ class SpanDecoder:
         begin = passages.begin[:, tf.newaxis]
         tokens = _TokenLookup(passages)
         index = tokens.index(tf.range(tf.shape(start_logits)[1]) - begin)
-        scores, first, last = self._best_spans(
+        scores, first, last = _best_spans(
             tf.where(tokens.begins_character(index), start_logits, _NOWHERE),
             tf.where(tokens.ends_character(index), end_logits, _NOWHERE),
-            passages,
+            passages.begin,
+            vars(passages.windows),
+            self.n_best,
+            self.max_answer_length,
         )
         starts = tokens.starts(tokens.index(first - begin))
         ends = tokens.ends(tokens.index(last - begin))
-        spans = {"scores": scores, "starts": starts, "ends": ends}
-        return _take(spans, _padded_top_k(scores, self.n_best))
-
-    def _best_spans(
-        self, start_scores: tf.Tensor, end_scores: tf.Tensor, passages: PassageWindows
-    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        """Return scores, first and last positions of spans, (windows, n_best at most), by score.
-
-        Args:
-            start_scores: (windows, seq) float32, `_NOWHERE` where no span may begin.
-            end_scores: (windows, seq) float32, `_NOWHERE` where none may end.
-            passages: the packed questions.
-        """
-        windows, width = tf.unstack(tf.shape(start_scores))
-        longest = tf.minimum(self.max_answer_length, width)
-        last = tf.range(width)[:, tf.newaxis] + tf.range(longest)
-        end_scores = tf.pad(end_scores, [[0, 0], [0, longest - 1]], constant_values=_NOWHERE)
-        count = tf.minimum(self.n_best, width * longest)
-
-        def best_of_window(values: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, tf.Tensor]:
-            number, starts, ends = values
-            scores = starts[:, tf.newaxis] + tf.gather(ends, last)
-            token = last - passages.begin[number]
-            is_counted = passages.windows.one(number).is_most_central(token[:, :1], token)
-            scores = tf.where(is_counted & (scores > _NOWHERE / 2), scores, _NOWHERE)
-            return tuple(tf.math.top_k(tf.reshape(scores, [-1]), count))
-
-        # One window at a time, as they have many more spans than tokens.
-        found = tf.map_fn(
-            best_of_window,
-            (tf.range(windows), start_scores, end_scores),
-            fn_output_signature=(tf.float32, tf.int32),
-        )
-        # Of no windows the second axis is lost.
-        scores, place = (tf.reshape(values, [windows, count]) for values in found)
-        first = place // longest
-        return scores, first, first + place % longest
+        return {"scores": scores, "starts": starts, "ends": ends}
 
     def _best_of_passages(
         self, spans: dict[str, tf.Tensor], passages: PassageWindows
@@ -225,6 +194,52 @@ class _TokenLookup:
     def ends_character(self, index: tf.Tensor) -> tf.Tensor:
         """Return which tokens are the last of their character, and no white space."""
         return tf.gather(self._ends_here, index)
+
+
+@functools.partial(tf.function, autograph=False, reduce_retracing=True)
+def _best_spans(
+    start_scores: tf.Tensor,
+    end_scores: tf.Tensor,
+    begin: tf.Tensor,
+    windows: dict[str, tf.Tensor],
+    n_best: int,
+    max_answer_length: int,
+) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    """Return scores, first and last positions of the best spans, each (windows, n_best), by score.
+
+    Traced, as a loop over windows takes far longer when it is run eagerly.
+
+    Args:
+        start_scores: (windows, seq) float32, `_NOWHERE` where no span may begin.
+        end_scores: (windows, seq) float32, `_NOWHERE` where none may end.
+        begin: (windows,) int32, the position of the first token of each.
+        windows: the fields of `Windows`.
+        n_best: int, spans of each window.
+        max_answer_length: int, the most tokens of a span.
+    """
+    count_of_windows, width = tf.unstack(tf.shape(start_scores))
+    longest = tf.minimum(max_answer_length, width)
+    last = tf.range(width)[:, tf.newaxis] + tf.range(longest)
+    end_scores = tf.pad(end_scores, [[0, 0], [0, longest - 1]], constant_values=_NOWHERE)
+
+    def best_of_window(number: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        scores = start_scores[number][:, tf.newaxis] + tf.gather(end_scores[number], last)
+        token = last - begin[number]
+        one = Windows(**{name: values[number, tf.newaxis] for name, values in windows.items()})
+        is_counted = one.is_most_central(token[:, :1], token) & (scores > _NOWHERE / 2)
+        scores = tf.reshape(tf.where(is_counted, scores, _NOWHERE), [-1])
+        return tuple(tf.math.top_k(tf.pad(scores, [[0, n_best]], "CONSTANT", _NOWHERE), n_best))
+
+    # One at a time, as a window has many more spans than tokens.
+    scores, place = tf.map_fn(
+        best_of_window,
+        tf.range(count_of_windows),
+        fn_output_signature=tuple(
+            tf.TensorSpec([n_best], dtype) for dtype in (tf.float32, tf.int32)
+        ),
+    )
+    first = place // longest
+    return scores, first, first + place % longest
 
 
 def _null_scores(
