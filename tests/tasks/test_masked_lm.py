@@ -185,7 +185,8 @@ def test_mixed_bfloat16_learns_as_float32_does(make_tiny_backbone, tiny_tokenize
     preprocessor = kerazoo.MaskedLMPreprocessor(tiny_tokenizer, sequence_length=11)
 
     def trained(dtype):
-        backbone = make_tiny_backbone(dtype=dtype, initializer_range=0.3, dropout=0.0)
+        rates = {"dropout": 0.0, "attention_dropout": 0.0}
+        backbone = make_tiny_backbone(dtype=dtype, initializer_range=0.3, **rates)
         task = kerazoo.MaskedLM(backbone, preprocessor)
         task.compile(create_optimizer(0.003))
         features, ids, weights = ready(task)
