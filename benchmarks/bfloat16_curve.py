@@ -108,11 +108,7 @@ def compare(backend: str, corpus: str, sides: Any, given: Any) -> list[dict]:
     """Train in each precision on a backend and return the table's lines."""
     said: dict[str, Any] = {}
     for precision in given.precisions:
-        role = {
-            "size": given.size,
-            "steps": given.steps,
-            "window": given.window,
-        }
+        role = {"size": given.size, "steps": given.steps, "window": given.window}
         role |= {"precision": precision, "corpus": corpus}
         role |= {"dropout": given.dropout, "attention_dropout": given.attention_dropout}
         role["rate"] = given.learning_rate
