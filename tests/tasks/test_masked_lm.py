@@ -6,6 +6,7 @@ import tensorflow as tf
 from keras import ops
 
 import kerazoo
+from kerazoo.optimizers.adamw import create_optimizer
 
 TEXTS = [
     "a good film",
@@ -176,6 +177,31 @@ def test_half_precision(make_tiny_backbone, tiny_tokenizer):
     with task.without_preprocessor():
         history = task.fit(features, ids, sample_weight=weights, verbose=0).history
     assert np.isfinite(history["loss"]).all()
+
+
+@pytest.mark.slow
+def test_mixed_bfloat16_learns_as_float32_does(make_tiny_backbone, tiny_tokenizer):
+    """A few steps; `benchmarks/bfloat16_curve.py` has real ones."""
+    preprocessor = kerazoo.MaskedLMPreprocessor(tiny_tokenizer, sequence_length=11)
+
+    def trained(dtype):
+        rates = {"dropout": 0.0, "attention_dropout": 0.0}
+        backbone = make_tiny_backbone(dtype=dtype, initializer_range=0.3, **rates)
+        task = kerazoo.MaskedLM(backbone, preprocessor)
+        task.compile(create_optimizer(0.003))
+        features, ids, weights = ready(task)
+        options = {"sample_weight": weights, "shuffle": False, "epochs": 9, "verbose": 0}
+        with task.without_preprocessor():
+            losses = task.fit(features, ids, **options).history["loss"]
+        kept = {str(v.dtype) for v in (*task.weights, *task.optimizer.variables)}
+        return losses, {name for name in kept if "float" in name}
+
+    losses, _ = trained("float32")
+    mixed, kept = trained("mixed_bfloat16")
+    assert kept == {"float32"}
+    assert losses[-1] < 0.8 * losses[0]
+    assert mixed != losses
+    np.testing.assert_allclose(mixed, losses, rtol=0.01)
 
 
 @pytest.mark.slow
