@@ -123,7 +123,7 @@ def _tag_numbers(rows: list[Any], words: tf.RaggedTensor, labels: Sequence[str])
         tags = list(row)
         if len(tags) != count:
             raise ValueError(
-                f"Row {number}: every word needs a tag. Received: {count} words, {len(tags)} tags"
+                f"Row {number}: every word needs a tag. Received: words={count}, tags={len(tags)}"
             )
         numbers = [number_of.get(tag, tag) for tag in tags]
         for tag in numbers:
@@ -143,8 +143,8 @@ def _entities(number: int, row: Any, length: int, types: set[str]) -> list[tuple
     for start, end, kind in found:
         if not 0 <= start < end <= length:
             raise ValueError(
-                f"Row {number}: the text has {length} characters, and an entity lies in it and is "
-                f"not empty. Received: start={start}, end={end}"
+                f"Row {number}: the text ends at character {length}, and an entity lies in it and "
+                f"is not empty. Received: start={start}, end={end}"
             )
         if start < behind:
             raise ValueError(
