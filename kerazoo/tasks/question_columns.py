@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from kerazoo.axes import ANSWER, ANSWER_START, CONTEXT, QUESTION
+from kerazoo.tasks.text_tensor import text_tensor
 
 
 def is_raw_questions(x: Any) -> bool:
@@ -135,4 +136,4 @@ def _texts(key: str, value: Any) -> tf.Tensor:
     for row, item in enumerate(rows):
         if not isinstance(item, (str, bytes)):
             raise ValueError(f"Row {row} of `{key}` is not a text. Received: {item!r}")
-    return tf.constant(rows, dtype=tf.string, shape=(len(rows),))
+    return text_tensor(rows)
