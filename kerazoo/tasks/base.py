@@ -129,12 +129,12 @@ class Task(FiniteMeans, WholeBatch, DividedData):
         tokenizer = None if self.preprocessor is None else self.preprocessor.tokenizer
         save_huggingface(
             self,
-            self.backbone.config,
+            getattr(self.backbone, "config", None),
             path,
             tokenizer=tokenizer,
             labels=getattr(self, "labels", None) or None,
             head_dropout=getattr(self, "dropout", None),
-            family=self.backbone.family,
+            family=getattr(self.backbone, "family", ""),
             task_name=self.task_name,
         )
 

@@ -173,6 +173,10 @@ def _entity(number: int, item: Any) -> tuple[int, int, str]:
             f"Received: {item!r}"
         )
     start, end, kind = item
+    if not (is_whole_number(start) and is_whole_number(end)):
+        raise ValueError(
+            f"Row {number}: start and end count characters. Received: start={start!r}, end={end!r}"
+        )
     return int(start), int(end), str(kind)
 
 

@@ -72,6 +72,7 @@ def test_entities_are_triples_or_dicts_in_any_order():
         (["Ada"], [[(0, 2, "PER"), (1, 3, "PER")]], "Row 0: entities overlap.*start=1"),
         (["Ada"], [[(0, 3, "ORG")]], "Row 0 has an entity of a type.*LOC, PER.*type='ORG'"),
         (["Ada"], [[(0, 3)]], "Row 0: an entity is a dict"),
+        (["Ada"], [[(0.5, 3, "PER")]], "Row 0: start and end count characters.*start=0.5, end=3"),
         (["Ada"], [[{"start": 0, "end": 3}]], "Row 0: an entity is a dict"),
     ],
 )
