@@ -59,7 +59,7 @@ temporary = tempfile.TemporaryDirectory()  # removed at the end
 output = options.output or Path(temporary.name) / "bbc_gpt"
 
 started = time.perf_counter()
-warnings.filterwarnings("ignore", message=".*texts are longer than")  # said below
+warnings.filterwarnings("ignore", message=".*texts (is|are) longer than")  # said below
 
 
 def say(message: str) -> None:

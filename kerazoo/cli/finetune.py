@@ -16,6 +16,7 @@ from kerazoo.cli.options import (
     settings_options,
     strategy_options,
 )
+from kerazoo.training.counted import counted
 
 
 @click.group()
@@ -181,6 +182,7 @@ def _run(
     if dry_run or result.folder != Path(output):
         return  # nothing was written, or another process writes it
     click.echo(
-        f"{form_of(task_name).summary(metrics)} on {metrics['validation_rows']} validation rows "
+        f"{form_of(task_name).summary(metrics)} on "
+        f"{counted(metrics['validation_rows'], 'validation row')} "
         f"after {metrics['seconds']:.0f} s. Model, metrics and settings: {output}"
     )

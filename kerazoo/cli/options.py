@@ -63,7 +63,8 @@ _SETTINGS: OptionTable = {
     ),
     "sequence_length": (
         int,
-        "Tokens of a row; longer texts are cut. [default: 256, or what the checkpoint reads]",
+        "Tokens of a row; longer texts are cut, but read in windows by extractive-qa and "
+        "token-classification. [default: 256, or what the checkpoint reads]",
     ),
     "precision": (click.Choice(PRECISIONS), "Numbers that are computed with."),
     "weight_decay": (float, "Weight decay; biases and layer norms are left out."),
@@ -95,7 +96,8 @@ _SETTINGS: OptionTable = {
     ),
     "stride": (
         int,
-        "Tokens from one window of a long text to the next. [default: 128, or half of the room]",
+        "Tokens from one window of a long text to the next. [default: half of the room; of "
+        "extractive-qa at most 128]",
     ),
     "strict": (bool, "Fail at a bad row; else it is left out and counted."),
     "tag_scheme": (click.Choice(TAG_SCHEMES), "How the files mark entities."),

@@ -47,7 +47,7 @@ def save_huggingface(
 
     Args:
         model: a backbone, or a task on one.
-        config: the backbone's config dataclass, or a dict of its fields.
+        config: the backbone's config dataclass, or a dict of its fields; None is an error.
         folder: where to write; it must not exist, or be empty.
         tokenizer: the tokenizer, or a dict of the arguments of a `WordPieceTokenizer`; None writes
             none.
@@ -61,8 +61,13 @@ def save_huggingface(
     Raises:
         FileExistsError: if the folder holds something already.
         ValueError: if Hugging Face's model has no equal task, no name for a weight or no field for
-            a value, or the model is quantized.
+            a value, the model is quantized, or its backbone is another project's.
     """
+    if config is None:
+        raise ValueError(
+            "A backbone of another project has no Hugging Face form here. "
+            f"Received: {type(model.backbone).__name__} of KerasHub"
+        )
     fields = config if isinstance(config, Mapping) else dataclasses.asdict(config)
     if task_name is None and labels is not None:
         task_name = TEXT_CLASSIFICATION

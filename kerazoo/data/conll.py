@@ -62,9 +62,10 @@ def _sentence(rows: list[tuple[int, list[str]]], columns: int, name: str) -> Sen
     problem = ""
     for number, cells in rows:
         if len(cells) != columns:
+            many = "1 column" if len(cells) == 1 else f"{len(cells)} columns"
             problem = (
-                f"{name}, line {number}: this line has {len(cells)} columns, and the first one of "
-                f"the file {columns}; every line must have as many. Received: {' '.join(cells)!r}"
+                f"{name}, line {number}: this line has {many}, and the first one of the file "
+                f"{columns}; every line must have as many. Received: {' '.join(cells)!r}"
             )
         elif not all((cells[0], cells[-1])):
             problem = f"{name}, line {number}: the word or its tag is empty."

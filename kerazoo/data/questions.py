@@ -46,7 +46,7 @@ def read_questions(path: str, strict: bool = False) -> Table:
     rows = list(_rows(records, unit, True, None if strict else skipped))
     if not rows:
         raise ValueError(
-            f"{name}: none of its {len(skipped)} questions can be used. {skipped[0]}"
+            f"{name}: none of its questions can be used ({len(skipped)}); the first: {skipped[0]}"
             if skipped
             else f"{name} holds no question. Expected SQuAD's JSON, or lines like {_EXAMPLE}."
         )

@@ -65,7 +65,8 @@ class Table:
         if not self.skipped:
             return None
         count, hidden = len(self.skipped), len(self.skipped) - _SHOWN
-        lines = [f"{self.path}: {count} of {len(self) + count} rows are left out."]
+        is_or_are = "is" if count == 1 else "are"
+        lines = [f"{self.path}: {count} of {len(self) + count} rows {is_or_are} left out."]
         lines += [f"  {fault}" for fault in self.skipped[:_SHOWN]]
         if hidden > 0:
             lines.append(f"  and {hidden} more.")

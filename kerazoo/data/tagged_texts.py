@@ -65,7 +65,7 @@ def read_tagged_texts(path: str, tag_scheme: str = BIO, strict: bool = False) ->
     rows = list(tagged_rows(path, True, tag_scheme, None if strict else skipped))
     if not rows:
         raise ValueError(
-            f"{name}: none of its {len(skipped)} sentences can be used. {skipped[0]}"
+            f"{name}: none of its sentences can be used ({len(skipped)}); the first: {skipped[0]}"
             if skipped
             else f"{name} holds no sentence. Expected a word and its tag a line, or {_EXAMPLE}."
         )
@@ -205,7 +205,7 @@ def _values(
     tags = _strings(record, answer, where)
     if len(words) != len(tags):
         raise ValueError(
-            f"{where}: every word needs a tag. Received: {len(words)} words, {len(tags)} tags"
+            f"{where}: every word needs a tag. Received: words={len(words)}, tags={len(tags)}"
         )
     places = [f"{where}, word {index + 1}" for index in range(len(words))]
     return {WORDS: words, TAGS: _bio(tags, tag_scheme, places)}
@@ -236,7 +236,10 @@ def _entities(record: Mapping[str, Any], where: str) -> list[TextEntity]:
     """Return the entities of a text in order, none of which overlap."""
     given, text = record.get(ENTITIES), record[TEXT]
     if not isinstance(given, list):
-        raise ValueError(f"{where}: `{ENTITIES}` must be a list. Received: {ENTITIES}={given!r}")
+        raise ValueError(
+            f'{where}: `{ENTITIES}` must be a list; a text without any has "{ENTITIES}": []. '
+            f"Received: {ENTITIES}={given!r}"
+        )
     entities = sorted(_entity(item, text, where) for item in given)
     for before, entity in zip(entities, entities[1:], strict=False):
         if entity.start < before.end:
@@ -256,7 +259,7 @@ def _entity(item: Any, text: str, where: str) -> TextEntity:
         raise ValueError(f"{where}: start and end are numbers of characters. Received: {item!r}")
     if not 0 <= start < end <= len(text):
         raise ValueError(
-            f"{where}: the text has {len(text)} characters, and an entity lies in it and is not "
+            f"{where}: the text ends at character {len(text)}, and an entity lies in it and is not "
             f"empty. Received: start={start}, end={end}"
         )
     check_text("type", kind, where)

@@ -4,13 +4,12 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import keras
-
 from kerazoo.conversion.huggingface_bpe_tokenizer import read_bpe_tokenizer
 from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.source import KERAZOO, open_checkpoint
 from kerazoo.conversion.tokenizer_kinds import WORDPIECE, new_tokenizer
 from kerazoo.tokenizers import byte_bpe, gpt_bpe, wordpiece  # noqa: F401 (registered with Keras)
+from kerazoo.tokenizers.saved_tokenizer import saved_tokenizer
 
 
 def vocabulary_tokenizer(vocabulary: str | Path, lowercase: bool = True) -> Any:
@@ -56,7 +55,4 @@ def preset_tokenizer(preset: str | Path) -> Any:
             "The preset has no tokenizer. Name another one, or a vocabulary. "
             f"Received: preset={str(preset)!r}"
         )
-    saved = read_json_object(file)
-    tokenizer = keras.saving.deserialize_keras_object(saved["config"].get("tokenizer", saved))
-    tokenizer.load_preset_assets(str(source.folder))
-    return tokenizer
+    return saved_tokenizer(read_json_object(file), source.folder)

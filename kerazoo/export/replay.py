@@ -65,7 +65,8 @@ def check_replay(
             text = shorten(error)
             faults.append(f"request {position} ({signature.name}): {text}{_remedy(text)}")
     if faults:
-        message = f"{len(faults)} of {len(logs)} requests fail; the first is {faults[0]}"
+        fail = "fails" if len(faults) == 1 else "fail"
+        message = f"{len(faults)} of {len(logs)} requests {fail}; the first is {faults[0]}"
         return Check("replay", Status.FAILED, message), answers
     if not logs:
         message = "There is no warm-up request to replay; write a warm-up file."

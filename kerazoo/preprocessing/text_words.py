@@ -85,7 +85,12 @@ def joined_words(words: tf.RaggedTensor, separator: str) -> tf.Tensor:
         words: (texts, words) string.
         separator: str, what stands between two words.
     """
-    return tf.strings.reduce_join(words, axis=1, separator=separator)
+    row = row_of_each_token(words)
+    is_first = tf.concat([tf.ones_like(row[:1], tf.bool), row[1:] != row[:-1]], axis=0)
+    # `reduce_join` puts no separator behind empty words at the beginning.
+    ahead = tf.where(is_first, "", separator)
+    spaced = words.with_flat_values(tf.strings.join([ahead, words.flat_values]))
+    return tf.strings.reduce_join(spaced, axis=1)
 
 
 def words_given(

@@ -129,12 +129,12 @@ class Task(FiniteMeans, WholeBatch, DividedData):
         tokenizer = None if self.preprocessor is None else self.preprocessor.tokenizer
         save_huggingface(
             self,
-            self.backbone.config,
+            getattr(self.backbone, "config", None),
             path,
             tokenizer=tokenizer,
             labels=getattr(self, "labels", None) or None,
             head_dropout=getattr(self, "dropout", None),
-            family=self.backbone.family,
+            family=getattr(self.backbone, "family", ""),
             task_name=self.task_name,
         )
 
@@ -388,13 +388,12 @@ class Task(FiniteMeans, WholeBatch, DividedData):
         return batched(columns, y, sample_weight, batch_size, shuffle=False)
 
     def _say_truncated(self, columns: Any) -> None:
-        if self.preprocessor is None:
-            return
-        count = self.preprocessor.count_truncated(columns)
-        if count:
+        packer = self.preprocessor
+        if packer is not None and (count := packer.count_truncated(columns)):
+            verb = "is" if count == 1 else "are"
             warnings.warn(
-                f"{count} of {row_count(columns)} texts are longer than "
-                f"{self.preprocessor.sequence_length} tokens and were truncated. Raise the "
-                "preprocessor's `sequence_length` to read more of them.",
+                f"{count} of {row_count(columns)} texts {verb} longer than "
+                f"{packer.sequence_length} tokens and {verb} truncated. Raise the preprocessor's "
+                "`sequence_length` to read more.",
                 stacklevel=3,
             )

@@ -1,6 +1,6 @@
 """Extractive question answering: which part of a passage answers a question."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import keras
@@ -276,6 +276,9 @@ def _with_contexts(questions: Any, contexts: Any) -> Any:
         if isinstance(questions, Mapping):
             return {key: questions[key] for key in keys if key in questions}
         return questions
-    questions = [questions] if isinstance(questions, str) else list(questions)
-    contexts = [contexts] * len(questions) if isinstance(contexts, str) else list(contexts)
+    if isinstance(questions, str):
+        questions = [questions]
+    if isinstance(contexts, str) and isinstance(questions, Iterable):
+        questions = list(questions)
+        contexts = [contexts] * len(questions)
     return {QUESTION: questions, CONTEXT: contexts}

@@ -49,9 +49,10 @@ def train_pooler(backbone: keras.Model, is_read: bool) -> None:
     Otherwise it has no gradient, and weight decay would shrink it. LoRA decides by itself.
 
     Args:
-        backbone: a backbone, with or without a `pooler`.
+        backbone: a backbone, with or without a pooler.
         is_read: whether the task reads the pooler's output.
     """
-    pooler = getattr(backbone, "pooler", None)
+    # KerasHub's BERT has the second name.
+    pooler = getattr(backbone, "pooler", getattr(backbone, "pooled_dense", None))
     if pooler is not None and not (is_read and getattr(backbone, "_lora_enabled_layers", [])):
         pooler.trainable = is_read

@@ -20,6 +20,7 @@ from kerazoo.tasks.saved_task import (
 )
 from kerazoo.tasks.shared_heads import HEAD_FILE, load_shared_heads
 from kerazoo.tasks.task_tokens import lacks_task_token_rows, with_task_token_rows
+from kerazoo.tokenizers.saved_tokenizer import saved_tokenizer
 
 TaskType = TypeVar("TaskType", bound=Any)
 
@@ -66,7 +67,7 @@ def _from_kerazoo(
     # Saved while it was frozen? The task says anew whether it is.
     backbone.trainable = True
     if arguments.get("preprocessor") is None:
-        limit = getattr(getattr(backbone, "config", None), "max_sequence_length", None)
+        limit = source.max_sequence_length
         arguments["preprocessor"] = _saved_preprocessor(task_class, folder, packing, limit)
     if task_class.needs_task_tokens and arguments["preprocessor"] is not None:
         backbone = with_task_token_rows(backbone, arguments["preprocessor"].tokenizer)
@@ -105,9 +106,7 @@ def _saved_preprocessor(
         layer = keras.saving.deserialize_keras_object(saved)
         layer.load_preset_assets(str(folder))
         return layer
-    tokenizer = keras.saving.deserialize_keras_object(saved["config"].get("tokenizer", saved))
-    tokenizer.load_preset_assets(str(folder))
-    return _new_preprocessor(task_class, tokenizer, packing, limit)
+    return _new_preprocessor(task_class, saved_tokenizer(saved, folder), packing, limit)
 
 
 def _from_foreign(

@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from kerazoo.axes import ANSWER, ANSWER_START, CONTEXT, QUESTION
+from kerazoo.tasks.text_tensor import text_tensor
 
 
 def is_raw_questions(x: Any) -> bool:
@@ -30,6 +31,11 @@ def question_columns(x: Any) -> dict[str, tf.Tensor]:
         ValueError: if a key is missing or unknown, a row has no text, or the columns differ in
             length; the message names the row.
     """
+    if isinstance(x, (str, bytes)) or not isinstance(x, Iterable):
+        raise ValueError(
+            f"Questions come with their contexts, as a dict of {QUESTION!r} and {CONTEXT!r} or "
+            f"as a list of such dicts. Received: {x!r}"
+        )
     columns = dict(x) if isinstance(x, Mapping) else _transposed(x, (QUESTION, CONTEXT))
     if set(columns) != {QUESTION, CONTEXT}:
         raise ValueError(
@@ -94,6 +100,11 @@ def _check_slices(answers: tf.Tensor, starts: np.ndarray, contexts: tf.Tensor) -
         if start < 0 and not text:
             continue
         found = passage[start : start + len(text)] if start >= 0 else None
+        if text.isspace():
+            raise ValueError(
+                f"Row {row}: an answer of white space alone is none; None says that there is none. "
+                f"Received: {ANSWER}={text!r}, {ANSWER_START}={start}"
+            )
         if not text or found != text:
             raise ValueError(
                 f"Row {row}: the answer is not the slice of its context that begins at "
@@ -119,6 +130,8 @@ def _transposed(rows: Iterable[Mapping[str, Any]], keys: tuple[str, ...]) -> dic
     """Return some keys of rows as columns."""
     rows = list(rows)
     for number, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise ValueError(f"Row {number} is no dict of {' and '.join(keys)}. Received: {row!r}")
         missing = [key for key in keys if key not in row]
         if missing:
             raise ValueError(f"Row {number} lacks {missing[0]!r}. Received: keys={sorted(row)}")
@@ -135,4 +148,4 @@ def _texts(key: str, value: Any) -> tf.Tensor:
     for row, item in enumerate(rows):
         if not isinstance(item, (str, bytes)):
             raise ValueError(f"Row {row} of `{key}` is not a text. Received: {item!r}")
-    return tf.constant(rows, dtype=tf.string, shape=(len(rows),))
+    return text_tensor(rows)

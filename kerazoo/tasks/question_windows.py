@@ -10,6 +10,9 @@ from kerazoo.axes import ANSWER_START, QUESTION
 from kerazoo.tasks.packed_windows import PackedWindows, packed_windows
 from kerazoo.tasks.row_error import RowError
 
+_SHOWN = 80
+"""Characters of a question that a message shows."""
+
 
 @dataclasses.dataclass(frozen=True)
 class QuestionWindows(PackedWindows):
@@ -54,10 +57,11 @@ def check_question_lengths(preprocessor: Any, questions: tf.Tensor) -> None:
     lengths = preprocessor.question_lengths(questions).numpy()
     for row in np.flatnonzero(lengths > preprocessor.longest_question)[:1]:
         text = questions[int(row)].numpy().decode(errors="replace")
+        shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
         raise RowError(
             int(row),
             f"the question has {lengths[row]} tokens, and of the "
             f"{preprocessor.sequence_length} positions of a row at most "
             f"{preprocessor.longest_question} are free for it; shorten it, or raise the "
-            f"preprocessor's `sequence_length`. Received: {QUESTION}={text!r}",
+            f"preprocessor's `sequence_length`. Received: {QUESTION}={shown!r}",
         )

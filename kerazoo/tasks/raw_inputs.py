@@ -11,6 +11,7 @@ import tensorflow as tf
 from kerazoo.axes import TEXT, TEXT_PAIR
 from kerazoo.checks import check_rate
 from kerazoo.data.row_order import RowOrder, row_count
+from kerazoo.tasks.text_tensor import text_tensor
 
 
 def is_raw_text(x: Any) -> bool:
@@ -238,4 +239,4 @@ def _text_column(key: str, value: Any) -> tf.Tensor:
     for row, item in enumerate(rows):
         if not isinstance(item, (str, bytes)):
             raise ValueError(f"Row {row} of `{key}` is not a text. Received: {item!r}")
-    return tf.constant(rows, dtype=tf.string, shape=(len(rows),))
+    return text_tensor(rows)

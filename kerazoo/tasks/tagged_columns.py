@@ -9,6 +9,7 @@ import tensorflow as tf
 from kerazoo.axes import TEXT, WORDS
 from kerazoo.checks import is_whole_number
 from kerazoo.preprocessing.token_classifier import ENTITY_ENDS, ENTITY_STARTS, ENTITY_TYPES
+from kerazoo.tasks.text_tensor import text_tensor
 
 _ENTITY_KEYS = ("start", "end", "type")
 
@@ -61,7 +62,7 @@ def _texts(rows: list[Any]) -> tf.Tensor:
     for number, row in enumerate(rows):
         if not isinstance(row, (str, bytes)):
             raise ValueError(f"Row {number} is not a text. Received: {row!r}")
-    return tf.constant(rows, dtype=tf.string, shape=(len(rows),))
+    return text_tensor(rows)
 
 
 def _words(rows: list[Any]) -> tf.RaggedTensor:
@@ -69,7 +70,10 @@ def _words(rows: list[Any]) -> tf.RaggedTensor:
         is_list = isinstance(row, Iterable) and not isinstance(row, (str, bytes))
         if not is_list or not all(isinstance(word, (str, bytes)) for word in row):
             raise ValueError(f"Row {number} is not a list of words. Received: {row!r}")
-    return _ragged(rows, tf.string)
+    words = [list(row) for row in rows]
+    flat = [word for row in words for word in row]
+    row_of_word = [number for number, row in enumerate(words) for _ in row]
+    return tf.RaggedTensor.from_row_lengths(text_tensor(flat, row_of_word), _lengths(words))
 
 
 def target_columns(y: Any, columns: Mapping[str, Any], labels: Sequence[str]) -> Any:
@@ -123,7 +127,7 @@ def _tag_numbers(rows: list[Any], words: tf.RaggedTensor, labels: Sequence[str])
         tags = list(row)
         if len(tags) != count:
             raise ValueError(
-                f"Row {number}: every word needs a tag. Received: {count} words, {len(tags)} tags"
+                f"Row {number}: every word needs a tag. Received: words={count}, tags={len(tags)}"
             )
         numbers = [number_of.get(tag, tag) for tag in tags]
         for tag in numbers:
@@ -143,8 +147,8 @@ def _entities(number: int, row: Any, length: int, types: set[str]) -> list[tuple
     for start, end, kind in found:
         if not 0 <= start < end <= length:
             raise ValueError(
-                f"Row {number}: the text has {length} characters, and an entity lies in it and is "
-                f"not empty. Received: start={start}, end={end}"
+                f"Row {number}: the text ends at character {length}, and an entity lies in it and "
+                f"is not empty. Received: start={start}, end={end}"
             )
         if start < behind:
             raise ValueError(
@@ -169,6 +173,10 @@ def _entity(number: int, item: Any) -> tuple[int, int, str]:
             f"Received: {item!r}"
         )
     start, end, kind = item
+    if not (is_whole_number(start) and is_whole_number(end)):
+        raise ValueError(
+            f"Row {number}: start and end count characters. Received: start={start!r}, end={end!r}"
+        )
     return int(start), int(end), str(kind)
 
 
@@ -176,6 +184,9 @@ def _ragged(rows: Sequence[Sequence[Any]], dtype: tf.DType) -> tf.RaggedTensor:
     """Return rows as a ragged tensor; `tf.ragged.constant` takes many times as long."""
     flat = [value for row in rows for value in row]
     return tf.RaggedTensor.from_row_lengths(
-        tf.constant(flat, dtype=dtype, shape=(len(flat),)),
-        tf.constant([len(row) for row in rows], tf.int64, shape=(len(rows),)),
+        tf.constant(flat, dtype=dtype, shape=(len(flat),)), _lengths(rows)
     )
+
+
+def _lengths(rows: Sequence[Sequence[Any]]) -> tf.Tensor:
+    return tf.constant([len(row) for row in rows], tf.int64, shape=(len(rows),))

@@ -134,7 +134,7 @@ def _read_tables(
     kept, held_out = form.split(table, config)
     progress.say(
         f"No validation file: {len(held_out)} of {len(table)} rows "
-        f"({config.validation_fraction:.0%}) are held out."
+        f"({config.validation_fraction:.0%}) {'is' if len(held_out) == 1 else 'are'} held out."
     )
     return (table.take(kept), table.take(held_out)), skipped
 
@@ -170,13 +170,20 @@ def _load_task(
         dtype=config.precision,
         pad_to_multiple_of=config.bucket_width or padding_multiple(),
     )
+    if task.preprocessor is None:
+        raise ValueError(
+            f"{source.folder} has no tokenizer, so texts cannot be read. Save one into the same "
+            "folder: kerazoo.WordPieceTokenizer(vocabulary).save_to_preset(folder)."
+        )
     if task.load_report is not None:
         progress.say(str(task.load_report))
     if not config.freeze_backbone:
         # A preset that was written with a frozen backbone would stay frozen.
         task.backbone.trainable = True
     if config.lora_rank:
-        _check_lora_rank(config.lora_rank, task.backbone.config.hidden_dim)
+        # A backbone of KerasHub has its sizes as attributes.
+        sizes = getattr(task.backbone, "config", task.backbone)
+        _check_lora_rank(config.lora_rank, sizes.hidden_dim)
         task.backbone.enable_lora(config.lora_rank)
     return task
 
@@ -194,9 +201,9 @@ def _count_truncated(form: Form, task: Any, tables: tuple[Table, Table], progres
     limit = task.preprocessor.sequence_length
     count = sum(form.count_truncated(task, table) for table in tables)
     if count:
-        rows = sum(len(table) for table in tables)
+        rows, verb = sum(len(table) for table in tables), "is" if count == 1 else "are"
         progress.say(
-            f"{count} of {rows} texts are longer than {limit} tokens and are truncated "
+            f"{count} of {rows} texts {verb} longer than {limit} tokens and {verb} truncated "
             "(--sequence-length raises the limit)."
         )
     return count

@@ -112,9 +112,10 @@ def truncation_note(predictor: Predictor, rows: int) -> str | None:
     """Return a sentence on the rows that were truncated; None if there were none."""
     if not predictor.truncated:
         return None
+    verb = "is" if predictor.truncated == 1 else "are"
     return (
-        f"{predictor.truncated} of {rows} texts are longer than {predictor.sequence_length} tokens "
-        "and were truncated."
+        f"{predictor.truncated} of {rows} texts {verb} longer than {predictor.sequence_length} "
+        f"tokens and {verb} truncated."
     )
 
 

@@ -41,7 +41,7 @@ def test_rows_in_memory():
 @pytest.mark.parametrize(
     ("name", "content", "level", "message"),
     [
-        ("a.conll", "Ada NNP\ncame\n", "token", "line 2: this line has 1 columns"),
+        ("a.conll", "Ada NNP\ncame\n", "token", "line 2: this line has 1 column"),
         ("a.conll", "Ada\ncame\n", "token", "line 1: there is one column"),
         ("a.jsonl", '{"words": ["Ada"], "tags": []}\n', "token", "line 1: every word needs"),
         ("a.jsonl", '{"words": "Ada", "tags": []}\n', "token", "line 1: .* lists of strings"),

@@ -1,9 +1,17 @@
+import keras_nlp
 import numpy as np
 import pytest
 from keras import ops
 from safetensors.numpy import load_file
 
-from kerazoo import BertBackbone, CausalLM, GPTBackbone, TextClassifier, TextSimilarity
+from kerazoo import (
+    BertBackbone,
+    CausalLM,
+    GPTBackbone,
+    TextClassifier,
+    TextSimilarity,
+    TokenClassifier,
+)
 from kerazoo.cli.convert_checkpoint import convert_checkpoint
 from kerazoo.cli.describe_model import describe_model
 
@@ -106,3 +114,14 @@ def test_a_task_that_huggingface_lacks_is_said(make_tiny_gpt, tmp_path):
     with pytest.raises(ValueError, match="for text-similarity has no Hugging Face form"):
         convert_checkpoint(str(tmp_path / "own"), str(tmp_path / "hf"), "huggingface")
     assert not (tmp_path / "hf").exists()
+
+
+def test_a_preset_of_kerashub_is_not_converted(tmp_path):
+    backbone = keras_nlp.models.BertBackbone(31, 1, 2, 12, 14, max_sequence_length=11)
+    backbone.save_to_preset(str(tmp_path / "theirs"))
+    for to in ("kerazoo", "huggingface"):
+        with pytest.raises(ValueError, match="finetune. trains it.*BertBackbone of KerasHub"):
+            convert_checkpoint(str(tmp_path / "theirs"), str(tmp_path / "out"), to)
+    TokenClassifier(backbone, ["O", "B-X"]).save_to_preset(str(tmp_path / "task"))
+    with pytest.raises(ValueError, match="has no Hugging Face form.*BertBackbone of KerasHub"):
+        convert_checkpoint(str(tmp_path / "task"), str(tmp_path / "out"), "huggingface")

@@ -2,6 +2,7 @@ import shutil
 
 import pytest
 from tiny_gpt import tiny_byte_tokenizer, tiny_gpt
+from tiny_token_classifier import make_tiny_token_classifier
 
 from kerazoo import GPTBackbone, TextSimilarity
 from kerazoo.cli.describe_model import describe_model
@@ -21,6 +22,12 @@ def test_every_format_tells_the_same_of_a_classifier(
     assert {k: v for k, v in ours.items() if k not in own} == {
         k: v for k, v in theirs.items() if k not in own
     }
+
+
+def test_a_crf_is_said(tmp_path):
+    for crf in (False, True):
+        make_tiny_token_classifier(crf=crf).save_to_preset(str(tmp_path / str(crf)))
+        assert describe_model(tmp_path / str(crf))["crf"] is crf
 
 
 def test_a_backbone_has_no_task(tiny_backbone, tiny_tokenizer, tmp_path):

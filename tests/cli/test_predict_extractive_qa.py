@@ -69,7 +69,7 @@ def test_measures_and_rows_that_are_left_out(command, qa_preset, squad):
     assert (report["rows"], report["skipped_rows"], report["no_answer_rows"]) == (6, 1, 1)
     assert {"exact_match", "f1", "has_answer_f1", "cmrc_f1"} <= set(report)
     result = command("evaluate", qa_preset, "--data", squad)
-    assert "1 of 7 rows are left out" in result.stderr
+    assert "1 of 7 rows is left out" in result.stderr
     assert "question 2 (id w): the answer does not begin at character 0" in result.stderr
     strict = command("evaluate", qa_preset, "--data", squad, "--strict")
     assert strict.exit_code == 1

@@ -88,7 +88,7 @@ def test_measures_and_sentences_that_are_left_out(command, ner_preset, conll):
     assert {"precision", "recall", "f1", "macro_f1", "types", "illegal_moves"} <= set(report)
     result = command("evaluate", ner_preset, "--data", conll)
     note, fault, *_ = result.stderr.splitlines()
-    assert note == f"{conll}: 1 of 6 rows are left out."
+    assert note == f"{conll}: 1 of 6 rows is left out."
     assert fault.startswith(f"  {conll}, line 49: I-PER follows O")
     assert result.stdout.splitlines()[0].startswith("type  precision")
     assert "on 5 rows" in result.stdout

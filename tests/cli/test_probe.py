@@ -22,7 +22,7 @@ def test_wrong_data_is_told_and_nothing_is_written(command, preset, tmp_path):
     data.write_text("the D\nfilm\n")
     result = command("probe", preset, "--data", data, "--output", tmp_path / "probe")
     assert result.exit_code == 1
-    assert "line 2: this line has 1 columns" in result.stderr
+    assert "line 2: this line has 1 column" in result.stderr
     assert list(tmp_path.iterdir()) == [data]
 
 

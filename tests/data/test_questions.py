@@ -36,9 +36,9 @@ def test_bad_rows_are_left_out_or_an_error(tmp_path, change, message):
     assert table.lines == [1, 3]
     assert len(table.skipped) == 1
     note = table.skipped_note()
-    assert note.startswith(f"{path}: 1 of 3 rows are left out.\n  {path}, line 2: ")
+    assert note.startswith(f"{path}: 1 of 3 rows is left out.\n  {path}, line 2: ")
     only_bad = write(tmp_path / "b.jsonl", bad)
-    with pytest.raises(ValueError, match=f"none of its 1 questions can be used. .*{message}"):
+    with pytest.raises(ValueError, match=f"questions can be used .1.; the first: .*{message}"):
         read_questions(only_bad)
 
 

@@ -116,3 +116,11 @@ def test_the_same_in_a_dataset():
     for value, key in zip(found, ("starts", "ends", "first_token", "word_of_token"), strict=True):
         assert value.to_list() == getattr(expected, key).to_list()
     assert words(tf.constant([], tf.string))[0].to_list() == []
+
+
+def test_words_join_as_in_python_empty_ones_too():
+    rows = [["", "Ada", "came"], ["", "", "小"], [], ["a", "", "b", ""], [""]]
+    words = tf.ragged.constant(rows, dtype=tf.string)
+    for separator in (" ", "", " - "):
+        found = joined_words(words, separator).numpy().tolist()
+        assert [text.decode() for text in found] == [separator.join(row) for row in rows]

@@ -119,7 +119,7 @@ def test_the_same_seed_gives_the_same_weights(make_tiny_text_classifier):
 @pytest.mark.slow
 def test_long_texts_are_said_once(task):
     long = ["good " * 50, *TEXTS[1:]]
-    with pytest.warns(UserWarning, match="1 of 5 texts are longer than 9 tokens") as caught:
+    with pytest.warns(UserWarning, match="1 of 5 texts is longer than 9 tokens") as caught:
         task.fit(long, NAMES, epochs=2, verbose=0)
     assert len([w for w in caught if "longer than" in str(w.message)]) == 1
     for use in (task.predict, task.classify):

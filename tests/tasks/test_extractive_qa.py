@@ -202,6 +202,10 @@ def test_what_does_not_fit_is_refused():
     task = tiny_extractive_qa()
     with pytest.raises(ValueError, match="Row 1: the question has 13 tokens"):
         task.answer(["who?", "who " * 13], LONG)
+    with pytest.raises(ValueError, match="Questions come with their contexts"):
+        task.answer("who?")
+    with pytest.raises(ValueError, match="Pass a list of texts.*question=None"):
+        task.answer(None, LONG)
     with pytest.raises(ValueError, match="from 1 to 20.*top_k=21"):
         task.answer("who?", LONG, top_k=21)
     with pytest.raises(ValueError, match="Training needs questions with answers"):

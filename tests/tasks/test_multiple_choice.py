@@ -112,7 +112,7 @@ def test_labels_are_checked_against_the_choices_of_their_row():
 @pytest.mark.slow_on_jax
 def test_long_contexts_are_said():
     task = make(length=20, lm_loss_weight=0)
-    with pytest.warns(UserWarning, match="1 of 2 texts are longer than 20 tokens"):
+    with pytest.warns(UserWarning, match="1 of 2 texts is longer than 20 tokens"):
         task.choose({**ROWS, "context": ["it rained " * 5, ""]})
 
 

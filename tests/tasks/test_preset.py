@@ -1,5 +1,6 @@
 import json
 
+import keras_nlp
 import numpy as np
 import pytest
 from keras import ops
@@ -126,3 +127,19 @@ def test_an_earlier_preset_survives_a_failed_save(task, tmp_path, monkeypatch):
     after = {f.name: f.read_bytes() for f in (tmp_path / "model").rglob("*") if f.is_file()}
     assert after == before
     assert [child.name for child in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_preset_that_kerashub_wrote_is_trained_and_read_again(tmp_path):
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "good", "dull", "film", "ada"]
+    backbone = keras_nlp.models.BertBackbone(len(words), 2, 4, 20, 24, max_sequence_length=13)
+    backbone.save_to_preset(str(tmp_path / "theirs"))
+    keras_nlp.models.BertTokenizer(words, lowercase=True).save_to_preset(str(tmp_path / "theirs"))
+    task = kerazoo.TokenClassifier.from_preset(tmp_path / "theirs", labels=["O", "B-X", "I-X"])
+    assert task.preprocessor.sequence_length == 13
+    task.fit(["Ada a dull  film"], [[(0, 3, "X")]], verbose=0)
+    task.save_to_preset(tmp_path / "ours")
+    copy = kerazoo.TokenClassifier.from_preset(tmp_path / "ours")
+    assert isinstance(copy.backbone, keras_nlp.models.BertBackbone)
+    (answer,) = copy.tag(["Ada a dull  film"])
+    assert answer["words"] == ["Ada", "a", "dull", "film"]
+    assert answer["tags"] == task.tag(["Ada a dull  film"])[0]["tags"]

@@ -37,6 +37,9 @@ def test_answers_come_in_three_forms():
         ({"question": ["a", 3], "context": ["b", "c"]}, "Row 1 of `question` is not a text"),
         ({"question": "a", "context": "b"}, "Pass a list of texts, even for one"),
         ([{"question": "a", "context": "b"}, {"question": "a"}], "Row 1 lacks 'context'"),
+        ("who?", "come with their contexts.*Received: 'who[?]'"),
+        (None, "come with their contexts.*Received: None"),
+        ([{"question": "a", "context": "b"}, "who?"], "Row 1 is no dict"),
     ],
 )
 def test_wrong_questions_are_refused(x, message):
@@ -51,6 +54,7 @@ def test_wrong_questions_are_refused(x, message):
         ([("ada", 0), ("came", 3)], "Row 1: the answer is not the slice.*slice=' cam'"),
         ([("ada", 0), ("", 3)], "Row 1"),
         ([("ada", 0), ("x", -1)], "Row 1: .*slice=None"),
+        ([("ada", 0), (" ", 3)], "Row 1: an answer of white space alone"),
         ([("ada", 0), 7], "Row 1: an answer is a dict.*y=7"),
         ([("ada", 0), {"answer": "came"}], "Row 1 lacks 'answer_start'"),
         ({"answer": ["ada", ""]}, "come under the keys"),

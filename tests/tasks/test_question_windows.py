@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
+import tensorflow as tf
 from tiny_extractive_qa import ROWS, answers, make_tiny_extractive_qa, questions
 
 from kerazoo.tasks import packed_windows as module
 from kerazoo.tasks.question_columns import answer_columns, question_columns
-from kerazoo.tasks.question_windows import question_windows
+from kerazoo.tasks.question_windows import check_question_lengths, question_windows
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +54,10 @@ def test_a_question_without_room_is_named(preprocessor):
     rows = question_columns({"question": ["who", "who " * 13], "context": [ROWS[0][1]] * 2})
     with pytest.raises(ValueError, match="Row 1: the question has 13 tokens.*at most 12 are free"):
         question_windows(preprocessor, rows, None)
+
+
+def test_of_a_long_question_the_message_shows_the_beginning(preprocessor):
+    with pytest.raises(ValueError) as caught:
+        check_question_lengths(preprocessor, tf.constant(["who " * 500]))
+    assert str(caught.value).endswith("who who …'")
+    assert len(str(caught.value)) < 300

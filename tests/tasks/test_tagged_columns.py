@@ -63,15 +63,16 @@ def test_entities_are_triples_or_dicts_in_any_order():
     ("rows", "y", "message"),
     [
         ([["Ada"]], [], "tags for each of the 1 rows. Received: y of 0 rows"),
-        ([["a"], ["Ada"]], [["O"], ["O", "O"]], "Row 1: every word needs a tag.*1 words, 2 tags"),
+        ([["a"], ["Ada"]], [["O"], ["O", "O"]], "Row 1: every word needs a tag.*words=1, tags=2"),
         ([["Ada"]], [["B-ORG"]], "Row 0 has a tag that the task does not know.*tag='B-ORG'"),
         ([["Ada"]], [[5]], "Row 0 has a tag.*tag=5"),
         (["Ada"], [], "entities for each of the 1 rows"),
-        (["a", "Ada"], [[], [(0, 4, "PER")]], "Row 1: the text has 3 characters.*end=4"),
+        (["a", "Ada"], [[], [(0, 4, "PER")]], "Row 1: the text ends at character 3.*end=4"),
         (["Ada"], [[(2, 2, "PER")]], "Row 0.*start=2, end=2"),
         (["Ada"], [[(0, 2, "PER"), (1, 3, "PER")]], "Row 0: entities overlap.*start=1"),
         (["Ada"], [[(0, 3, "ORG")]], "Row 0 has an entity of a type.*LOC, PER.*type='ORG'"),
         (["Ada"], [[(0, 3)]], "Row 0: an entity is a dict"),
+        (["Ada"], [[(0.5, 3, "PER")]], "Row 0: start and end count characters.*start=0.5, end=3"),
         (["Ada"], [[{"start": 0, "end": 3}]], "Row 0: an entity is a dict"),
     ],
 )

@@ -243,3 +243,10 @@ def test_the_schedule_counts_the_last_smaller_batch(run, monkeypatch):
     monkeypatch.setattr(optimizer, "WarmupLinearDecay", remembered)
     run(epochs=2, learning_rate=0.25)
     assert seen == [(0.25, 0, 8)]  # 18 rows in batches of 5, twice; a tenth of it is no whole step
+
+
+def test_a_preset_without_tokenizer_is_told(make_tiny_backbone, files, tmp_path):
+    make_tiny_backbone().save_to_preset(str(tmp_path / "bare"))
+    with pytest.raises(ValueError, match="bare has no tokenizer, so texts cannot be read"):
+        finetune(TASK, str(tmp_path / "bare"), *files, tmp_path / "out", FinetuneConfig(epochs=1))
+    assert not (tmp_path / "out").exists()

@@ -1,6 +1,13 @@
+from types import SimpleNamespace
+
 import pytest
 
-from kerazoo.training.predictor import check_texts, is_saved_model, open_predictor
+from kerazoo.training.predictor import (
+    check_texts,
+    is_saved_model,
+    open_predictor,
+    truncation_note,
+)
 
 
 def test_a_saved_model_is_known_by_its_file(tmp_path, preset):
@@ -35,3 +42,16 @@ def test_pairs_and_single_texts_are_not_mixed_up():
         check_texts({"text": ["a"]}, pairs=True, where="a.tsv")
     with pytest.raises(ValueError, match="reads one text, and a.tsv has a `text_pair`"):
         check_texts({"text": ["a"], "text_pair": ["b"]}, pairs=False, where="a.tsv")
+
+
+@pytest.mark.parametrize(
+    ("truncated", "note"),
+    [
+        (0, None),
+        (1, "1 of 7 texts is longer than 9 tokens and is truncated."),
+        (2, "2 of 7 texts are longer than 9 tokens and are truncated."),
+    ],
+)
+def test_truncated_texts_are_counted(truncated, note):
+    predictor = SimpleNamespace(truncated=truncated, sequence_length=9)
+    assert truncation_note(predictor, 7) == note
