@@ -63,7 +63,9 @@ class UnfinishedRun:
 
     @classmethod
     @contextmanager
-    def opened(cls, output: str | Path, resume: bool, say: Callable[[str], None]) -> Iterator[Self]:
+    def opened(
+        cls, output: str | Path, resume: bool, say: Callable[[str], None], **more: Any
+    ) -> Iterator[Self]:
         """Look at a folder to which no other process writes until the block ends.
 
         After an error in the block, what was begun is removed unless there is a checkpoint to go on
@@ -73,13 +75,14 @@ class UnfinishedRun:
             output: as in the constructor.
             resume: as in the constructor.
             say: is told that there is a checkpoint.
+            more: further arguments of the constructor.
 
         Raises:
             BlockingIOError: if another process writes to the folder.
             FileExistsError: if the folder holds something else.
         """
         with locked_output(output):
-            run = cls(output, resume)
+            run = cls(output, resume, **more)
             try:
                 yield run
             except BaseException:
