@@ -13,7 +13,7 @@ from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.locked_output import locked_output
 from kerazoo.conversion.new_folder import check_is_free
 from kerazoo.training.checkpoint_folder import checkpoint_files, remove_unfinished
-from kerazoo.training.run_folder import HISTORY_FILE, ROWS, RUN_FILE
+from kerazoo.training.run_folder import HISTORY_FILE, ROWS, RUN_FILE, VALIDATION_ROWS
 
 UNFINISHED_FOLDER = ".unfinished"
 MAY_CHANGE = ("checkpoint_every", "keep_checkpoints", "on_non_finite")
@@ -201,4 +201,6 @@ class UnfinishedRun:
 def _difference(name: str, now: Any, begun: Any) -> str:
     if name == ROWS:
         return "other rows in the data than it was begun with"
+    if name == VALIDATION_ROWS:
+        return "other rows in the validation data than it was begun with"
     return f"{name}={now!r} instead of {begun!r}"

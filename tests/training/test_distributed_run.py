@@ -5,6 +5,7 @@ import h5py
 import keras
 import numpy as np
 import pytest
+from batches_of_tasks import check_same_gradients
 from tiny_corpus import WORDS
 from two_processes import run_in_processes, run_in_two
 
@@ -122,6 +123,24 @@ def test_two_processes_train_measure_and_predict_as_one(tmp_path):
     for name in alone.files:
         np.testing.assert_array_equal(first[name], second[name], err_msg=name)
         np.testing.assert_allclose(first[name], alone[name], rtol=1e-4, atol=1e-4, err_msg=name)
+
+
+@pytest.mark.slow
+@TWO_PROCESSES
+def test_two_processes_with_batches_in_parts_give_the_whole_batch(tmp_path):
+    script = TESTS / "accumulate_as_process.py"
+    files = [tmp_path / f"{name}.npz" for name in ("first", "second", "alone")]
+    run_in_processes(
+        lambda strategy, number: [script, strategy, 1 if number == 2 else 2, files[number]]
+    )
+    first, second, alone = ({**np.load(file)} for file in files)
+    for name in alone:
+        np.testing.assert_array_equal(first[name], second[name], err_msg=name)
+    losses = alone.pop("losses")
+    assert len(losses) == 3
+    np.testing.assert_allclose(first.pop("losses"), losses, rtol=1e-5)
+    assert len(alone) > 20
+    check_same_gradients([first[name] for name in alone], alone.values())
 
 
 @pytest.fixture
