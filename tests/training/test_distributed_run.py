@@ -185,7 +185,7 @@ def weights_and_history(output):
             file.visititems(lambda name, value, path=path: keep(f"{path.name} {name}", value))
     metrics = json.loads((output / "metrics.json").read_text())
     times = ("seconds", "tokens_per_second", "waiting_share")
-    history = metrics.get("epochs") or metrics["evaluations"]
+    history = metrics["evaluations" if "evaluations" in metrics else "epochs"]
     return weights, [{k: v for k, v in e.items() if k not in times} for e in history]
 
 
@@ -198,7 +198,10 @@ def run_of(arguments, output, steps=(0, 0), resume=False):
 
 def check_same(output, whole):
     (weights, history), (expected, expected_history) = map(weights_and_history, (output, whole))
-    assert history == expected_history
+    assert len(history) == len(expected_history)
+    for entry, other in zip(history, expected_history, strict=True):
+        # Replicas go on from equal parts of the sum of a mean, which rounds in another way.
+        assert entry == pytest.approx(other, rel=1e-6)
     assert len(weights) == len(expected) > 20
     for name, value in weights.items():
         np.testing.assert_array_equal(value, expected[name], err_msg=name)
