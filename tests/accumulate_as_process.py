@@ -14,7 +14,7 @@ from kerazoo.training.distribution import from_name
 BATCHES = (0, 4, 9, 10)
 
 
-def trained(devices, parts, optimizer, batches=BATCHES):
+def trained(devices, parts, make_optimizer, batches=BATCHES):
     """A task that is trained on some batches, and the loss of each."""
     import keras
     from batches_of_tasks import masked_words, ready
@@ -23,7 +23,7 @@ def trained(devices, parts, optimizer, batches=BATCHES):
     keras.config.disable_traceback_filtering()
     with devices.scope():
         task, *rows = ready(masked_words, BATCHES[-1])
-        task.compile(optimizer)
+        task.compile(make_optimizer())
         task.accumulate(parts)
         losses = []
         for begin, end in zip(batches, batches[1:], strict=False):
@@ -42,9 +42,9 @@ def main(strategy, parts, file):
     from kerazoo.optimizers.adamw import create_optimizer
 
     devices = from_name(strategy)
-    task, _ = trained(devices, parts, keras.optimizers.SGD(1.0, momentum=0.9), BATCHES[:2])
+    task, _ = trained(devices, parts, lambda: keras.optimizers.SGD(1.0, momentum=0.9), BATCHES[:2])
     gradient = {f"gradient_{number}": g for number, g in enumerate(gradients_of(task))}
-    _, losses = trained(devices, parts, create_optimizer(1e-4, 0.01, 1.0, "stop"))
+    _, losses = trained(devices, parts, lambda: create_optimizer(1e-4, 0.01, 1.0, "stop"))
     np.savez(file, losses=losses, **gradient)
 
 
