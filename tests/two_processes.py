@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import keras
 
@@ -41,15 +42,36 @@ def run_in_processes(arguments_of, timeout=400):
     `arguments_of(strategy, number)` gives the arguments; the strategy is "auto" or, alone, "none".
     """
     ports = free_ports(2)
-    common = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    children = []
-    for number in range(3):
-        added = environment_of(number, ports) if number < 2 else {}
-        arguments = arguments_of("auto" if number < 2 else "none", number)
-        command = [sys.executable, *map(str, arguments)]
-        children.append(subprocess.Popen(command, env={**common, **added}))
+    children = [started(arguments_of("auto", number), number, ports) for number in range(2)]
+    children.append(started(arguments_of("none", 2)))
+    assert [code for code, _ in ended(children, timeout)] == [0, 0, 0]
+
+
+def run_in_two(arguments_of, timeout=400):
+    """Run Python twice at once, as first and second process; return what `ended` does.
+
+    `arguments_of(number)` gives the arguments.
+    """
+    ports = free_ports(2)
+    return ended(
+        [started(arguments_of(n), n, ports, stderr=subprocess.PIPE) for n in (0, 1)], timeout
+    )
+
+
+def started(arguments, number=0, ports=(), **options):
+    """Start Python as one of the processes that have ports, or alone."""
+    added = environment_of(number, ports) if ports else {}
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **added}
+    command = [sys.executable, *map(str, arguments)]
+    return subprocess.Popen(command, env=env, text=True, **options)
+
+
+def ended(children, timeout):
+    """Wait for processes; return the exit code of each and what it wrote to standard error."""
     try:
-        assert [child.wait(timeout=timeout) for child in children] == [0, 0, 0]
+        with ThreadPoolExecutor(len(children)) as pool:  # one that is not read from would wait
+            said = list(pool.map(lambda child: child.communicate(timeout=timeout)[1], children))
     finally:
         for child in children:
             child.kill()
+    return [(child.returncode, words) for child, words in zip(children, said, strict=True)]

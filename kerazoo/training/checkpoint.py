@@ -139,7 +139,7 @@ def read_checkpoint(
     files = checkpoint_files(folder)
     for file in reversed(files):
         try:
-            checkpoint = _read(file)
+            checkpoint = read_checkpoint_file(file)
         except (OSError, ValueError) as error:
             if file != files[0]:
                 say(f"{error}. It is passed over, for the one before it.")
@@ -154,8 +154,13 @@ def read_checkpoint(
     return None
 
 
-def _read(file: Path) -> Checkpoint:
-    """Return a checkpoint; ValueError if it is damaged."""
+def read_checkpoint_file(file: Path) -> Checkpoint:
+    """Return a checkpoint.
+
+    Raises:
+        OSError: if the file is not there, or cannot be read.
+        ValueError: if it is damaged.
+    """
     stored = StoredVariables(file)
     position = Position(**json.loads(stored.metadata[_POSITION]))
     return Checkpoint(position, stored, json.loads(stored.metadata[_PATHS]))

@@ -66,6 +66,7 @@ class StoredVariables:
 
     Attributes:
         metadata: dict of strings, as it was given.
+        checksum: str, over every byte of the file.
 
     Raises:
         OSError: if the file cannot be read.
@@ -79,7 +80,7 @@ class StoredVariables:
             with path.open("rb") as file:
                 header, self._first = _read_header(file)
                 self.metadata: dict[str, str] = header.pop(_METADATA)
-                self.metadata.pop(_CHECKSUM)
+                self.checksum = self.metadata.pop(_CHECKSUM)
                 self._tensors = list(header.values())
         except (KeyError, TypeError, AttributeError, RecursionError, ValueError) as error:
             raise ValueError(f"{path} is damaged: {error}") from error

@@ -214,23 +214,6 @@ def _tf_config_error() -> ValueError:
     )
 
 
-def processes_of(name: str) -> int:
-    """Return how many processes would train together, without waiting for them.
-
-    Args:
-        name: as for `from_name`.
-
-    Raises:
-        ValueError: if what names them cannot be read.
-    """
-    backend = keras.config.backend()
-    if backend == "tensorflow" and name in (AUTO, MULTI_WORKER):
-        return max(1, len(_workers_of_tf_config()))
-    if backend == "jax" and name in (AUTO, DATA_PARALLEL, MODEL_PARALLEL):
-        return _jax_processes()
-    return 1
-
-
 @functools.cache
 def _data_parallel() -> Distribution:
     """Return all devices of JAX, of all processes."""

@@ -20,6 +20,7 @@ from kerazoo.training.pretrain_loop import dry_steps, train_steps
 from kerazoo.training.pretrain_task import family_of_size, load_task, new_task
 from kerazoo.training.progress import SILENT, Progress
 from kerazoo.training.run_folder import (
+    VALIDATION_ROWS,
     TrainingResult,
     defaults_of,
     read_result,
@@ -105,7 +106,10 @@ def pretrain(
         rows, measured = _open_rows(source, own, tokenizer, settings, config, progress)
         described = {"preset": preset, "size": size, "data": list(source.paths)}
         described["validation"] = validation
-        run.begin(run_description(described, rows.fingerprint, config), defaults_of(config))
+        prints = _validation_print(own is not None, measured)
+        what_begins = {**run_description(described, rows.fingerprint, config), **prints}
+        # Earlier versions did not look at the rows to evaluate on.
+        run.begin(what_begins, {**defaults_of(config), **prints})
         if run.is_complete:
             progress.say("The run is complete already.")
             return read_result(run.output)
@@ -203,6 +207,13 @@ def _open_rows(
     total = rows.training_rows + rows.held_out_rows
     progress.say(f"Held out to evaluate on: {rows.held_out_rows:,} of {total:,} rows.")
     return rows, rows
+
+
+def _validation_print(is_of_other_data: bool, measured: RowSource | None) -> dict[str, str]:
+    """Return the fingerprint of rows to evaluate on, by its name; none if they are held out."""
+    if not is_of_other_data or measured is None:
+        return {}
+    return {VALIDATION_ROWS: measured.fingerprint}
 
 
 def _counts(

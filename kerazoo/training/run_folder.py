@@ -15,6 +15,8 @@ HISTORY_FILE = "history.jsonl"
 RUN_FILE = "run.json"
 ROWS = "rows"
 """What fingerprints of the rows are called in a run's description."""
+VALIDATION_ROWS = "validation_rows"
+"""What the fingerprint of rows to evaluate on is called that come from other data."""
 
 
 @dataclasses.dataclass(frozen=True)

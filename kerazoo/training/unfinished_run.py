@@ -13,7 +13,7 @@ from kerazoo.conversion.json_file import read_json_object
 from kerazoo.conversion.locked_output import locked_output
 from kerazoo.conversion.new_folder import check_is_free
 from kerazoo.training.checkpoint_folder import checkpoint_files, remove_unfinished
-from kerazoo.training.run_folder import HISTORY_FILE, ROWS, RUN_FILE
+from kerazoo.training.run_folder import HISTORY_FILE, ROWS, RUN_FILE, VALIDATION_ROWS
 
 UNFINISHED_FOLDER = ".unfinished"
 MAY_CHANGE = ("checkpoint_every", "keep_checkpoints", "on_non_finite")
@@ -63,7 +63,9 @@ class UnfinishedRun:
 
     @classmethod
     @contextmanager
-    def opened(cls, output: str | Path, resume: bool, say: Callable[[str], None]) -> Iterator[Self]:
+    def opened(
+        cls, output: str | Path, resume: bool, say: Callable[[str], None], **more: Any
+    ) -> Iterator[Self]:
         """Look at a folder to which no other process writes until the block ends.
 
         After an error in the block, what was begun is removed unless there is a checkpoint to go on
@@ -73,13 +75,14 @@ class UnfinishedRun:
             output: as in the constructor.
             resume: as in the constructor.
             say: is told that there is a checkpoint.
+            more: further arguments of the constructor.
 
         Raises:
             BlockingIOError: if another process writes to the folder.
             FileExistsError: if the folder holds something else.
         """
         with locked_output(output):
-            run = cls(output, resume)
+            run = cls(output, resume, **more)
             try:
                 yield run
             except BaseException:
@@ -198,4 +201,6 @@ class UnfinishedRun:
 def _difference(name: str, now: Any, begun: Any) -> str:
     if name == ROWS:
         return "other rows in the data than it was begun with"
+    if name == VALIDATION_ROWS:
+        return "other rows in the validation data than it was begun with"
     return f"{name}={now!r} instead of {begun!r}"

@@ -31,6 +31,8 @@ def file(variables, tmp_path):
 def test_what_is_written_is_read_back(file, variables):
     stored = StoredVariables(file)
     assert stored.metadata == METADATA
+    assert stored.checksum in file.read_bytes().decode("latin-1")
+    assert len(stored.checksum) == 64
     assert len(stored) == len(variables)
     for number, variable in enumerate(variables):
         value, read = keras.ops.convert_to_numpy(variable), stored.value(number)

@@ -2,7 +2,7 @@ import keras
 import pytest
 
 from kerazoo.training import distribution
-from kerazoo.training.distribution import from_name, processes_of
+from kerazoo.training.distribution import from_name
 
 BACKEND = keras.config.backend()
 TWO_HOSTS = '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 0}}'
@@ -80,14 +80,6 @@ def test_auto_does_not_train_alone_where_tf_config_is_wrong(monkeypatch, config)
     monkeypatch.setenv("TF_CONFIG", config)
     with pytest.raises(ValueError, match="find each other by TF_CONFIG"):
         from_name("auto")
-
-
-def test_processes_are_counted_without_waiting_for_them(monkeypatch):
-    monkeypatch.setenv("TF_CONFIG", TWO_HOSTS)
-    monkeypatch.setenv("KERAS_DISTRIBUTION_NUM_PROCESSES", "3")
-    counts = [processes_of(name) for name in ("auto", "multi_worker", "data_parallel", "none")]
-    expected = {"tensorflow": [2, 2, 1, 1], "jax": [3, 1, 3, 1], "torch": [1, 1, 1, 1]}
-    assert counts == expected[BACKEND]
 
 
 @pytest.mark.skipif(BACKEND != "jax", reason="of JAX")

@@ -2,13 +2,16 @@ import dataclasses
 import json
 import os
 from importlib.util import find_spec
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from tiny_corpus import write_corpus
 
 from kerazoo import BertPretrainer, CausalLM, MaskedLM
 from kerazoo.conversion.locked_output import locked_output
 from kerazoo.training import pretrain as module
+from kerazoo.training.checkpoint import Position, write_checkpoint
 from kerazoo.training.pretrain import pretrain, summary
 from kerazoo.training.pretrain_config import PretrainConfig
 from kerazoo.training.progress import Progress
@@ -156,6 +159,34 @@ def test_an_unknown_size_and_missing_texts_are_told_first(no_model, make_shards,
     with pytest.raises(FileNotFoundError, match="no file or folder missing.txt"):
         pretrain(str(make_shards("bert")), tmp_path / "out", size="tiny", validation="missing.txt")
     assert not (tmp_path / "out").exists()
+
+
+def test_other_validation_rows_are_told_when_a_run_is_gone_on_with(
+    make_shards, tmp_path, monkeypatch
+):
+    data, out, file = str(make_shards("bert-mlm")), tmp_path / "out", tmp_path / "measured.txt"
+    options = {"size": "tiny", "validation": write_corpus(file, 4)}
+
+    def killed(task, rows, measured, run, *more, **options):
+        write_checkpoint(run.folder, Position(1, [], None, run.description), [])
+        raise KeyError("killed")
+
+    monkeypatch.setattr(module, "new_task", Mock())
+    monkeypatch.setattr(module, "train_steps", killed)
+    for resume in (False, True):
+        with pytest.raises(KeyError, match="killed"):
+            pretrain(data, out, SHORT, resume=resume, **options)
+    write_corpus(file, 4, seed=5)
+    with pytest.raises(ValueError, match="Received: other rows in the validation data than it"):
+        pretrain(data, out, SHORT, resume=True, **options)
+    # A run that an earlier version began does not know the rows.
+    kept = out / ".unfinished"
+    begun = {**json.loads((kept / "run.json").read_text())}
+    del begun["validation_rows"]
+    (kept / "run.json").write_text(json.dumps(begun))
+    write_checkpoint(kept, Position(1, [], None, begun), [])
+    with pytest.raises(KeyError, match="killed"):
+        pretrain(data, out, SHORT, resume=True, **options)
 
 
 @pytest.mark.slow

@@ -49,11 +49,11 @@ def make_task(make_tiny_backbone, tiny_tokenizer):
 
 @pytest.fixture
 def train(make_task, rows):
-    def in_folder(output, service=None):
+    def in_folder(output, service=None, rows=rows, config=CONFIG):
         folder = UnfinishedRun(output, resume=True)
         folder.begin({})
         task = make_task()
-        history = train_steps(task, rows, rows, folder, CONFIG, service=service)
+        history = train_steps(task, rows, rows, folder, config, service=service)
         state = [*task.variables, *task.optimizer.variables]
         values = [(v.name, keras.ops.convert_to_numpy(v)) for v in state]
         times = ("seconds", "tokens_per_second", "waiting_share")
@@ -99,6 +99,29 @@ def test_an_interrupted_run_reaches_the_same_weights(train, monkeypatch, tmp_pat
             train(parts)
         assert last_checkpoint(parts) == "step-000000003"
     assert_same(train(parts), (weights, history))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    keras.config.backend() == "torch", reason="there Keras's dropout draws from a global state"
+)
+@pytest.mark.parametrize(("packing", "bucket_width"), [(None, 4), ("lines", None)])
+def test_buckets_and_packed_rows_are_gone_on_with(
+    train, make_shards, monkeypatch, tmp_path, packing, bucket_width
+):
+    packed = {} if packing is None else {"packing": packing}
+    folder = make_shards("bert-mlm", **packed)
+    rows = ShardRows(folder, read_manifest(folder), 0.1, held_out_limit=5, group_rows=30, seed=3)
+    # The last checkpoint is one between two evaluations.
+    config = dataclasses.replace(CONFIG, bucket_width=bucket_width, checkpoint_every=2)
+    what = {"rows": rows, "config": config}
+    whole = train(tmp_path / "whole", **what)
+    parts = tmp_path / "parts"
+    with monkeypatch.context() as patch, pytest.raises(RuntimeError):
+        at_step(patch, 3, fail)
+        train(parts, **what)
+    assert last_checkpoint(parts) == "step-000000002"
+    assert_same(train(parts, **what), whole)
 
 
 @pytest.mark.slow

@@ -155,10 +155,11 @@ def test_all_that_differs_is_named(begun):
         run.begin({"seed": 5, "data": ["b"]})
 
 
-def test_other_rows_are_said_without_their_fingerprints(tmp_path):
-    UnfinishedRun(tmp_path / "out", resume=False).begin({"rows": "9b80"})
-    with pytest.raises(ValueError, match="Received: other rows in the data than"):
-        UnfinishedRun(tmp_path / "out", resume=True).begin({"rows": "5899"})
+@pytest.mark.parametrize(("name", "words"), [("rows", ""), ("validation_rows", "validation ")])
+def test_other_rows_are_said_without_their_fingerprints(tmp_path, name, words):
+    UnfinishedRun(tmp_path / "out", resume=False).begin({name: "9b80"})
+    with pytest.raises(ValueError, match=f"Received: other rows in the {words}data than"):
+        UnfinishedRun(tmp_path / "out", resume=True).begin({name: "5899"})
 
 
 def test_a_setting_that_did_not_exist_then_has_its_default(begun):
