@@ -36,6 +36,10 @@ from kerazoo.without_autograph import without_autograph
 # branches meet; so this class has no Keras base, and goes before one of KerasHub's.
 
 
+class TruncationWarning(UserWarning):
+    """Says how many texts are longer than the rows of a task."""
+
+
 class Task(FiniteMeans, WholeBatch, DividedData):
     """What every task adds to KerasHub's: raw texts in `fit`, presets of any format, export.
 
@@ -395,5 +399,6 @@ class Task(FiniteMeans, WholeBatch, DividedData):
                 f"{count} of {row_count(columns)} texts {verb} longer than "
                 f"{packer.sequence_length} tokens and {verb} truncated. Raise the preprocessor's "
                 "`sequence_length` to read more.",
+                TruncationWarning,
                 stacklevel=3,
             )

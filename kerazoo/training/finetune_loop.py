@@ -6,6 +6,7 @@ from typing import Any
 
 from kerazoo.data.row_order import RowOrder, steps_of_epoch
 from kerazoo.data.table import Table
+from kerazoo.tasks.base import TruncationWarning
 from kerazoo.tasks.fine_tuning_task import FineTuningTask
 from kerazoo.training.checkpoint_writer import RunPlan
 from kerazoo.training.config import FinetuneConfig
@@ -66,7 +67,7 @@ def train_epochs(
 
     with warnings.catch_warnings():
         # It was counted and said already.
-        warnings.filterwarnings("ignore", message=".*texts are longer than")
+        warnings.simplefilter("ignore", TruncationWarning)
         return resumable_fit(
             task,
             fit,

@@ -9,6 +9,7 @@ from typing import Any, Self
 import keras
 
 from kerazoo.conversion.source import KERAZOO, open_checkpoint
+from kerazoo.tasks.base import TruncationWarning
 from kerazoo.tasks.registry import task_class
 from kerazoo.tasks.row_error import RowError
 from kerazoo.training.generation_settings import GenerationSettings
@@ -96,7 +97,7 @@ class PresetPredictor:
         self.truncated += self.preprocessor.count_truncated(rows)
         with warnings.catch_warnings():
             # Counted here, to be said once for all rows.
-            warnings.filterwarnings("ignore", message=".*texts are longer than")
+            warnings.simplefilter("ignore", TruncationWarning)
             answers: list[Answer] = getattr(self.task, _METHODS[self.task_name])(
                 rows, batch_size=batch_size
             )
