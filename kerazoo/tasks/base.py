@@ -1,6 +1,5 @@
 """What every kerazoo task can do, whatever its head."""
 
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -29,15 +28,12 @@ from kerazoo.tasks.raw_inputs import (
     text_columns,
 )
 from kerazoo.tasks.serving_signature import ServingSignature
+from kerazoo.tasks.truncation import warn_of_truncated
 from kerazoo.tasks.whole_batch import WholeBatch
 from kerazoo.without_autograph import without_autograph
 
 # Keras puts its functional model into the bases of a model class, base by base, and fails where two
 # branches meet; so this class has no Keras base, and goes before one of KerasHub's.
-
-
-class TruncationWarning(UserWarning):
-    """Says how many texts are longer than the rows of a task."""
 
 
 class Task(FiniteMeans, WholeBatch, DividedData):
@@ -206,7 +202,7 @@ class Task(FiniteMeans, WholeBatch, DividedData):
                 validation_data = batched(x_held, y_held, weight_held, batch_size, shuffle=False)
             if self.preprocessor is not None:
                 self.note_pairs(columns)
-            self._say_truncated(columns)
+            warn_of_truncated(self.preprocessor, columns)
             x = batched(columns, y, sample_weight, batch_size, shuffle)
             if order is not None:
                 steps = steps_of_epoch(row_count(columns), checked_batch_size(batch_size))
@@ -242,7 +238,7 @@ class Task(FiniteMeans, WholeBatch, DividedData):
         """Measure loss and metrics; like `keras.Model.evaluate`, on raw texts too."""
         columns, y = self._in_memory(x, y)
         if columns is not None:
-            self._say_truncated(columns)
+            warn_of_truncated(self.preprocessor, columns)
             x = batched(columns, y, sample_weight, batch_size, shuffle=False)
             y = sample_weight = batch_size = None
         return super().evaluate(
@@ -255,7 +251,7 @@ class Task(FiniteMeans, WholeBatch, DividedData):
         if columns is not None:
             if row_count(columns) == 0:
                 return self.no_rows()
-            self._say_truncated(columns)
+            warn_of_truncated(self.preprocessor, columns)
             is_one_batch = row_count(columns) <= checked_batch_size(batch_size)
             if is_one_batch and kwargs == {"verbose": 0} and self._is_on_one_device():
                 return self.predict_on_batch(columns)  # a dataset takes longer than the answers
@@ -390,15 +386,3 @@ class Task(FiniteMeans, WholeBatch, DividedData):
         if columns is None:
             return data
         return batched(columns, y, sample_weight, batch_size, shuffle=False)
-
-    def _say_truncated(self, columns: Any) -> None:
-        packer = self.preprocessor
-        if packer is not None and (count := packer.count_truncated(columns)):
-            verb = "is" if count == 1 else "are"
-            warnings.warn(
-                f"{count} of {row_count(columns)} texts {verb} longer than "
-                f"{packer.sequence_length} tokens and {verb} truncated. Raise the preprocessor's "
-                "`sequence_length` to read more.",
-                TruncationWarning,
-                stacklevel=3,
-            )

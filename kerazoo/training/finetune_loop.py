@@ -6,8 +6,8 @@ from typing import Any
 
 from kerazoo.data.row_order import RowOrder, steps_of_epoch
 from kerazoo.data.table import Table
-from kerazoo.tasks.base import TruncationWarning
 from kerazoo.tasks.fine_tuning_task import FineTuningTask
+from kerazoo.tasks.truncation import TruncationWarning
 from kerazoo.training.checkpoint_writer import RunPlan
 from kerazoo.training.config import FinetuneConfig
 from kerazoo.training.dry_run import one_step

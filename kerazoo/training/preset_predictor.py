@@ -9,9 +9,9 @@ from typing import Any, Self
 import keras
 
 from kerazoo.conversion.source import KERAZOO, open_checkpoint
-from kerazoo.tasks.base import TruncationWarning
 from kerazoo.tasks.registry import task_class
 from kerazoo.tasks.row_error import RowError
+from kerazoo.tasks.truncation import TruncationWarning
 from kerazoo.training.generation_settings import GenerationSettings
 from kerazoo.training.predictor import Answer, trained_task
 
