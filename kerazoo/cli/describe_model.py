@@ -55,7 +55,7 @@ def _preset(source: CheckpointSource) -> dict[str, Any]:
     packing = _first(folder, "preprocessor.json", "tokenizer.json")
     tokenizer = packing.get("config", {}).get("tokenizer", packing)
     task_names = {class_name: name for name, (_, class_name) in TASKS.items()}
-    class_name = task.get("class_name")
+    class_name, settings = task.get("class_name"), task.get("config", {})
     return {
         "format": _FORMAT_NAMES["kerazoo"],
         "path": str(folder),
@@ -63,11 +63,11 @@ def _preset(source: CheckpointSource) -> dict[str, Any]:
             read_json_object(folder / "config.json")["config"],
             family=source.family,
             task=task_names.get(class_name or "", class_name),
-            labels=task.get("config", {}).get("labels") or None,
-            crf=bool(task.get("config", {}).get("crf")),
+            labels=settings.get("labels") or None,
+            crf=bool(settings.get("crf")),
         ),
-        **{key: task["config"][key] for key in ("crf",) if key in task.get("config", {})},
-        "pairs": task.get("config", {}).get("pairs"),
+        **({"crf": settings["crf"]} if "crf" in settings else {}),
+        "pairs": settings.get("pairs"),
         "sequence_length": packing.get("config", {}).get("sequence_length"),
         "tokenizer": _preset_tokenizer(folder, tokenizer),
     }

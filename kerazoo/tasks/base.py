@@ -202,7 +202,7 @@ class Task(FiniteMeans, WholeBatch, DividedData):
                 validation_data = batched(x_held, y_held, weight_held, batch_size, shuffle=False)
             if self.preprocessor is not None:
                 self.note_pairs(columns)
-            warn_of_truncated(self.preprocessor, columns)
+            warn_of_truncated(self.preprocessor, columns, row_count(columns))
             x = batched(columns, y, sample_weight, batch_size, shuffle)
             if order is not None:
                 steps = steps_of_epoch(row_count(columns), checked_batch_size(batch_size))
@@ -238,7 +238,7 @@ class Task(FiniteMeans, WholeBatch, DividedData):
         """Measure loss and metrics; like `keras.Model.evaluate`, on raw texts too."""
         columns, y = self._in_memory(x, y)
         if columns is not None:
-            warn_of_truncated(self.preprocessor, columns)
+            warn_of_truncated(self.preprocessor, columns, row_count(columns))
             x = batched(columns, y, sample_weight, batch_size, shuffle=False)
             y = sample_weight = batch_size = None
         return super().evaluate(
@@ -251,7 +251,7 @@ class Task(FiniteMeans, WholeBatch, DividedData):
         if columns is not None:
             if row_count(columns) == 0:
                 return self.no_rows()
-            warn_of_truncated(self.preprocessor, columns)
+            warn_of_truncated(self.preprocessor, columns, row_count(columns))
             is_one_batch = row_count(columns) <= checked_batch_size(batch_size)
             if is_one_batch and kwargs == {"verbose": 0} and self._is_on_one_device():
                 return self.predict_on_batch(columns)  # a dataset takes longer than the answers

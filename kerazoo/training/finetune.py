@@ -9,6 +9,7 @@ from kerazoo.conversion.source import CheckpointSource, open_checkpoint
 from kerazoo.data.source_lines import STANDARD_INPUT
 from kerazoo.data.table import Table
 from kerazoo.tasks.registry import task_class
+from kerazoo.tasks.truncation import truncated_texts
 from kerazoo.training.checkpoint_fit import checked_row_length
 from kerazoo.training.config import FinetuneConfig
 from kerazoo.training.forms.base import Form
@@ -201,11 +202,8 @@ def _count_truncated(form: Form, task: Any, tables: tuple[Table, Table], progres
     limit = task.preprocessor.sequence_length
     count = sum(form.count_truncated(task, table) for table in tables)
     if count:
-        rows, verb = sum(len(table) for table in tables), "is" if count == 1 else "are"
-        progress.say(
-            f"{count} of {rows} texts {verb} longer than {limit} tokens and {verb} truncated "
-            "(--sequence-length raises the limit)."
-        )
+        rows = sum(len(table) for table in tables)
+        progress.say(f"{truncated_texts(count, rows, limit)} (--sequence-length raises the limit).")
     return count
 
 

@@ -13,6 +13,7 @@ from kerazoo.export.version_folder import (
     is_version_name,
 )
 from kerazoo.tasks.registry import saved_task_name
+from kerazoo.tasks.truncation import truncated_texts
 from kerazoo.training.generation_settings import GenerationSettings
 
 Answer = dict[str, Any]
@@ -110,13 +111,9 @@ def open_predictor(model: str | Path, generation: GenerationSettings | None = No
 
 def truncation_note(predictor: Predictor, rows: int) -> str | None:
     """Return a sentence on the rows that were truncated; None if there were none."""
-    if not predictor.truncated:
+    if predictor.sequence_length is None or not predictor.truncated:
         return None
-    verb = "is" if predictor.truncated == 1 else "are"
-    return (
-        f"{predictor.truncated} of {rows} texts {verb} longer than {predictor.sequence_length} "
-        f"tokens and {verb} truncated."
-    )
+    return f"{truncated_texts(predictor.truncated, rows, predictor.sequence_length)}."
 
 
 def check_texts(columns: Mapping[str, Sequence[str]], pairs: bool | None, where: str) -> None:

@@ -24,15 +24,26 @@ class Preprocessor:
 )
 def test_texts_are_counted(texts, said):
     with pytest.warns(TruncationWarning, match=said):
-        warn_of_truncated(Preprocessor(), {"text": tf.constant(texts)})
+        warn_of_truncated(Preprocessor(), {"text": tf.constant(texts)}, len(texts))
+
+
+def warnings_of(*arguments, silenced=()):
+    """What is warned of."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        for kind in silenced:
+            warnings.simplefilter("ignore", kind)
+        warn_of_truncated(*arguments)
+    return [type(entry.message) for entry in said]
 
 
 @pytest.mark.parametrize("preprocessor", [None, Preprocessor()])
 def test_nothing_is_said_of_nothing(preprocessor):
-    warn_of_truncated(preprocessor, {"text": tf.constant(["ada", "ida"])})
+    assert warnings_of(preprocessor, {"text": tf.constant(["ada", "ida"])}, 2) == []
 
 
-def test_one_kind_of_warning_is_silenced_whatever_the_number():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TruncationWarning)
-        warn_of_truncated(Preprocessor(), {"text": tf.constant(["charles"])})
+@pytest.mark.parametrize("texts", [["charles"], ["babbage", "charles"]])
+def test_one_kind_of_warning_is_silenced_whatever_the_number(texts):
+    given = Preprocessor(), {"text": tf.constant(texts)}, len(texts)
+    assert warnings_of(*given) == [TruncationWarning]
+    assert warnings_of(*given, silenced=[TruncationWarning]) == []
