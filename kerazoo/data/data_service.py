@@ -139,9 +139,10 @@ class DataService:
                 continue
             if isinstance(taken, Exception):
                 raise RuntimeError(
-                    f"The data service could not prepare batch {due}. It has to run as long as the "
-                    "run, with the same release of kerazoo and TensorFlow, and to find the shards "
-                    f"under the path that they have here. Received: {_short(taken)}"
+                    f"The data service could not prepare batch {due}, or one after it, as it works "
+                    "ahead. It has to run as long as the run, with the same release of kerazoo and "
+                    "TensorFlow, and to find the shards under the path that they have here. "
+                    f"Received: {_short(taken)}"
                 ) from taken
             return taken
 
