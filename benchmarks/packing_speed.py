@@ -126,6 +126,8 @@ def _kerashub(vocabulary: Path, lines: list[str]) -> tuple[dict, dict]:
     import keras_nlp
     import tensorflow as tf
 
+    from kerazoo.tasks.untuned import untuned
+
     entries = vocabulary.read_bytes().decode("utf-8").removesuffix("\n").split("\n")
     tokenizer = keras_nlp.models.BertTokenizer(entries, lowercase=True)
     preprocessor = keras_nlp.models.BertMaskedLMPreprocessor(
@@ -141,7 +143,8 @@ def _kerashub(vocabulary: Path, lines: list[str]) -> tuple[dict, dict]:
     )
     dataset = tf.data.Dataset.from_tensor_slices(lines).shuffle(len(lines)).batch(BATCH)
     positions = {KERASHUB: len(lines) * SEQUENCE_LENGTH}
-    return {KERASHUB: _fit(task, dataset)}, {"positions": positions}
+    # As kerazoo does; Keras leaves it tuned, and then may wait at the end of each epoch.
+    return {KERASHUB: _fit(task, untuned(dataset))}, {"positions": positions}
 
 
 def _mini(backbone: Any, tokenizer: Any) -> Any:

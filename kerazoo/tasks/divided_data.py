@@ -10,6 +10,7 @@ from keras import tree
 
 from kerazoo.tasks.shared_batches import SharedBatches
 from kerazoo.tasks.static_batches import static_batches
+from kerazoo.tasks.untuned import untuned
 from kerazoo.without_autograph import without_autograph
 
 # It goes before a model of KerasHub, whose methods it calls, hence Any.
@@ -33,6 +34,7 @@ class DividedData(_ModelBase):
         self, x: Any = None, *, validation_data: Any = None, class_weight: Any = None, **kwargs: Any
     ) -> keras.callbacks.History:
         """Train; see `keras.Model.fit`. It takes `SharedBatches` too."""
+        x, validation_data = untuned(x), untuned(validation_data)
         if isinstance(x, SharedBatches):
             kwargs["shuffle"] = False  # they have an order
             if class_weight or self.static_rows is not None:
@@ -51,6 +53,7 @@ class DividedData(_ModelBase):
 
     def evaluate(self, x: Any = None, **kwargs: Any) -> Any:
         """Measure; see `keras.Model.evaluate`."""
+        x = untuned(x)
         strategy = self._dividing_strategy(x)
         is_of_fit = "_use_cached_eval_dataset" in kwargs  # which has prepared the rows
         if is_of_fit or (strategy is None and self.static_rows is None):
@@ -60,6 +63,7 @@ class DividedData(_ModelBase):
 
     def predict(self, x: Any = None, **kwargs: Any) -> Any:
         """Compute outputs; see `keras.Model.predict`."""
+        x = untuned(x)
         strategy = self._dividing_strategy(x)
         if strategy is None:
             with self._divided_on_jax():
