@@ -1,8 +1,10 @@
 """The replicas of a model under a strategy of TensorFlow: how many, and sums over them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from kerazoo.axes import Tensor
@@ -52,7 +54,72 @@ def results_of_all(model: keras.Model) -> dict[str, Any]:
     return dict(results)
 
 
+def sums_of_replicas(model: keras.Model) -> list[np.ndarray]:
+    """Return the variables of a model's metrics as each replica has them, (replicas, …).
+
+    All processes have to call it together.
+    """
+    variables = model.metrics_variables
+    strategy = _strategy_of_several(model)
+    if strategy is None or not variables:
+        return [keras.ops.convert_to_numpy(variable)[None] for variable in variables]
+    count = strategy.num_replicas_in_sync
+
+    @tf.function
+    def gather() -> list[Tensor]:
+        number = tf.distribute.get_replica_context().replica_id_in_sync_group
+        return summed([_at_place(variable.value, number, count) for variable in variables])
+
+    first = strategy.experimental_local_results(strategy.run(gather))[0]
+    return [value.numpy() for value in first]
+
+
+def add_to_replicas(model: keras.Model, sums: Sequence[np.ndarray]) -> None:
+    """Add to the variables of a model's metrics what replicas have had.
+
+    Args:
+        model: a compiled model whose metrics have their variables.
+        sums: from `sums_of_replicas`. Those of another number of replicas go to the first one.
+    """
+    variables = model.metrics_variables
+    strategy = _strategy_of_several(model)
+    count = 1 if strategy is None else strategy.num_replicas_in_sync
+    pairs = list(zip(variables, [_for_replicas(value, count) for value in sums], strict=True))
+    if strategy is None:
+        for variable, (value,) in pairs:
+            variable.assign_add(value)
+        return
+
+    def add() -> None:
+        number = tf.distribute.get_replica_context().replica_id_in_sync_group
+        for variable, values in pairs:
+            variable.assign_add(tf.gather(values, number))
+
+    strategy.run(tf.function(add))
+
+
 def is_multi_worker() -> bool:
     """Return whether the replicas are on several machines."""
     strategy = tf.distribute.get_strategy()
     return isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy)
+
+
+def _strategy_of_several(model: keras.Model) -> Any:
+    """Return a model's strategy of TensorFlow, None if it has one replica."""
+    strategy = getattr(model, "distribute_strategy", None)
+    is_alone = strategy is None or strategy.num_replicas_in_sync == 1
+    return None if is_alone else strategy
+
+
+def _at_place(value: Tensor, number: Tensor, count: int) -> Tensor:
+    """Return zeros for each of several replicas, and the value for one of them, (count, …)."""
+    value = tf.convert_to_tensor(value)
+    return tf.scatter_nd([[number]], value[None], [count, *value.shape])
+
+
+def _for_replicas(sums: np.ndarray, count: int) -> np.ndarray:
+    """Return sums for so many replicas."""
+    if len(sums) == count:
+        return sums
+    whole = sums.sum(0, dtype=sums.dtype, keepdims=True)
+    return np.concatenate([whole, np.zeros((count - 1, *whole.shape[1:]), sums.dtype)])

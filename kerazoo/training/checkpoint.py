@@ -11,7 +11,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from kerazoo.training.checkpoint_file import StoredVariables, write_variables
+from kerazoo.training.checkpoint_file import Stored, StoredVariables, write_variables
 from kerazoo.training.checkpoint_folder import (
     checkpoint_files,
     checkpoint_name,
@@ -77,7 +77,7 @@ class Checkpoint:
 def write_checkpoint(
     folder: Path,
     position: Position,
-    variables: Sequence[keras.Variable],
+    variables: Sequence[Stored],
     keep: int = 2,
     finite: int = 0,
 ) -> Path:

@@ -1,11 +1,12 @@
 """One file of named arrays with a checksum over every byte of it; a safetensors file."""
 
+import dataclasses
 import hashlib
 import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 import keras
 import ml_dtypes  # noqa: F401  (makes NumPy know bfloat16)
@@ -23,14 +24,35 @@ _KINDS = {
 _DTYPES = {kind: dtype for dtype, kind in _KINDS.items()}
 
 
+@dataclasses.dataclass(frozen=True)
+class NamedArray:
+    """An array that is stored as a variable of that name would be."""
+
+    path: str
+    value: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return its shape."""
+        return self.value.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Return its data type."""
+        return self.value.dtype
+
+
+Stored: TypeAlias = keras.Variable | NamedArray
+
+
 def write_variables(
-    path: Path, variables: Sequence[keras.Variable], metadata: dict[str, str], finite: int = 0
+    path: Path, variables: Sequence[Stored], metadata: dict[str, str], finite: int = 0
 ) -> None:
     """Write variables to a file and have the disk keep it; one of them is in memory at a time.
 
     Args:
         path: the file to create.
-        variables: any number of them.
+        variables: any number of them, or of arrays.
         metadata: strings by name.
         finite: int, so many of the variables, the first ones, may hold finite numbers only.
 
@@ -43,7 +65,10 @@ def write_variables(
     with path.open("wb") as file:
         file.write(header)
         for number, variable in enumerate(variables):
-            array = np.asarray(keras.ops.convert_to_numpy(variable), order="C")
+            is_array = isinstance(variable, NamedArray)
+            value = variable.value if is_array else keras.ops.convert_to_numpy(variable)
+            # PyTorch computes with other types than the variables have by name.
+            array = np.asarray(value, _dtype(variable), order="C")
             if number < finite and array.dtype.kind not in "iub" and not np.isfinite(array).all():
                 raise ValueError(
                     "A weight is not a finite number any more, so no checkpoint is written. "
@@ -103,20 +128,23 @@ class StoredVariables:
         return np.frombuffer(content, _DTYPES[tensor["dtype"]]).reshape(tensor["shape"])
 
 
-def _header(variables: Sequence[keras.Variable], metadata: dict[str, str]) -> bytes:
+def _header(variables: Sequence[Stored], metadata: dict[str, str]) -> bytes:
     """Return what stands before the values: its own length, names, types, shapes and places."""
     # The checksum comes first, so that nothing else that is 64 zeros is taken for it.
     described: dict[str, Any] = {_METADATA: {_CHECKSUM: _UNKNOWN, **metadata}}
     end = 0
     for number, variable in enumerate(variables):
-        dtype = keras.backend.standardize_dtype(variable.dtype)
-        begin, shape = end, list(variable.shape)
-        end += int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
-        place = {"dtype": _KINDS[dtype], "shape": shape, "data_offsets": [begin, end]}
+        dtype, shape, begin = _dtype(variable), list(variable.shape), end
+        end += int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        place = {"dtype": _KINDS[dtype.name], "shape": shape, "data_offsets": [begin, end]}
         described[f"{number:06d}"] = place
     text = json.dumps(described).encode()
     text += b" " * (-len(text) % 8)
     return len(text).to_bytes(8, "little") + text
+
+
+def _dtype(variable: Stored) -> np.dtype:
+    return np.dtype(keras.backend.standardize_dtype(variable.dtype))
 
 
 def _read_header(file: BinaryIO) -> tuple[dict[str, Any], int]:

@@ -7,7 +7,9 @@ from typing import Any
 import keras
 import numpy as np
 
+from kerazoo.tasks.replicas import add_to_replicas, sums_of_replicas
 from kerazoo.training.checkpoint import Checkpoint, Position, write_checkpoint
+from kerazoo.training.checkpoint_file import NamedArray
 from kerazoo.training.run_progress import RunProgress
 from kerazoo.training.stop_signals import StopSignals
 from kerazoo.training.unfinished_run import UnfinishedRun
@@ -36,7 +38,7 @@ def restore_state(model: keras.Model, checkpoint: Checkpoint) -> list[np.ndarray
     """Give a compiled model the state of a checkpoint.
 
     Returns:
-        The sums of metrics, which follow after a step.
+        The sums of metrics, of each replica, which follow after a step.
 
     Raises:
         ValueError: if the checkpoint is one of another model.
@@ -56,7 +58,7 @@ class CheckpointWriter(keras.callbacks.Callback):
         shown: counts the steps.
         signals: says whether to stop.
         resumed: how far the run was when it was gone on with; None if it begins.
-        sums: the sums of metrics then.
+        sums: the sums of metrics then, of each replica.
         check: is called before a checkpoint is written, and raises if none may be.
     """
 
@@ -103,8 +105,7 @@ class CheckpointWriter(keras.callbacks.Callback):
         """
         sums, self._sums = self._sums, None
         if sums is not None:
-            for variable, before in zip(self.model.metrics_variables, sums, strict=True):
-                variable.assign_add(before)
+            add_to_replicas(self.model, sums)
 
     def _write_if_due(self, is_best: bool = False) -> None:
         step = self._shown.step
@@ -118,10 +119,11 @@ class CheckpointWriter(keras.callbacks.Callback):
         lasting = _lasting_variables(model)
         self._run.make_folder()
         position = Position(step, self._shown.history, self._best, self._run.description)
+        named = zip(model.metrics_variables, sums_of_replicas(model), strict=True)
         write_checkpoint(
             self._run.folder,
             position,
-            [*lasting, *model.metrics_variables],
+            [*lasting, *(NamedArray(variable.path, sums) for variable, sums in named)],
             self._plan.keep_checkpoints,
             finite=len(lasting),
         )
