@@ -1,6 +1,6 @@
 """Run a command of kerazoo, as one of the processes of a strategy, and kill it after a step.
 
-Usage: python kerazoo_as_process.py STEP ARGUMENTS…; 0 for no step.
+Usage: python kerazoo_as_process.py STEP ARGUMENTS…; 0 for no step, -STEP for SIGTERM.
 """
 
 import os
@@ -16,8 +16,8 @@ def kill_at(step):
 
     def then_kill(self, batch, logs=None):
         original(self, batch, logs)
-        if self.step == step:
-            os.kill(os.getpid(), signal.SIGKILL)
+        if self.step == abs(step):
+            os.kill(os.getpid(), signal.SIGKILL if step > 0 else signal.SIGTERM)
 
     RunProgress.on_train_batch_end = then_kill
 

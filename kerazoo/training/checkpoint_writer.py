@@ -111,7 +111,8 @@ class CheckpointWriter(keras.callbacks.Callback):
         step = self._shown.step
         every = self._plan.checkpoint_every
         is_due = every > 0 and (is_best or step % every == 0)
-        if not is_due and self._signals.received is None:
+        has_to_stop = self._signals.are_due(step)
+        if not is_due and not has_to_stop:
             return
         self._check()
         # Keras gives the model with its latest weights only when it is asked for.
@@ -127,7 +128,8 @@ class CheckpointWriter(keras.callbacks.Callback):
             self._plan.keep_checkpoints,
             finite=len(lasting),
         )
-        self._signals.stop()
+        if has_to_stop:
+            self._signals.stop()
 
 
 def _lasting_variables(model: keras.Model) -> list[keras.Variable]:

@@ -21,6 +21,7 @@ class Meeting:
         process: int, the number of this process.
 
     Attributes:
+        exchange: as it was given.
         is_over: bool, whether nothing is told any more.
     """
 
@@ -28,7 +29,7 @@ class Meeting:
         """Nothing was told yet."""
         self.process = process
         self.is_over = False
-        self._exchange = exchange
+        self.exchange = exchange
 
     @property
     def is_chief(self) -> bool:
@@ -44,7 +45,7 @@ class Meeting:
         Raises:
             ValueError: if one of them cannot go on; the meeting is over then.
         """
-        told = [json.loads(words) for words in self._exchange(json.dumps(found))]
+        told = [json.loads(words) for words in self.exchange(json.dumps(found))]
         for number, each in enumerate(told):
             if _ERROR in each:
                 self.is_over = True
@@ -64,4 +65,4 @@ class Meeting:
             return
         self.is_over = True
         sentence = str(error) or type(error).__name__
-        self._exchange(json.dumps({_ERROR: sentence[:_LONGEST_SENTENCE]}))
+        self.exchange(json.dumps({_ERROR: sentence[:_LONGEST_SENTENCE]}))

@@ -1,6 +1,7 @@
 """Words that the processes of a run exchange, by what its backend offers, and how one is lost."""
 
 import atexit
+import functools
 import os
 import re
 import sys
@@ -44,13 +45,21 @@ def _gathered_on_tensorflow(devices: Distribution, own: np.ndarray) -> np.ndarra
     import tensorflow as tf
 
     strategy = devices.engine
+    gathered = strategy.run(_gathering(), args=(tf.constant(own[None]),))
+    return np.asarray(strategy.experimental_local_results(gathered)[0])
+
+
+@functools.cache
+def _gathering() -> Any:
+    """Return what gathers rows, traced once."""
+    import tensorflow as tf
 
     @tf.function(autograph=False)
-    def gathered() -> Any:
-        return tf.distribute.get_replica_context().all_gather(tf.constant(own[None]), axis=0)
+    def gather(own: Any) -> Any:
+        # Replicas that are given the very same tensor would gather it once.
+        return tf.distribute.get_replica_context().all_gather(tf.identity(own), axis=0)
 
-    gathered_here = strategy.experimental_local_results(strategy.run(gathered))
-    return np.asarray(gathered_here[0])
+    return gather
 
 
 def _gathered_on_jax(devices: Distribution, own: np.ndarray) -> np.ndarray:

@@ -10,7 +10,6 @@ from kerazoo.training.non_finite_guard import NonFiniteGuard
 from kerazoo.training.progress import SILENT, Progress
 from kerazoo.training.run_folder import HISTORY_FILE
 from kerazoo.training.run_progress import RunProgress
-from kerazoo.training.stop_signals import StopSignals
 from kerazoo.training.unfinished_run import UnfinishedRun
 
 Fit = Callable[..., Any]
@@ -63,7 +62,7 @@ def resumable_fit(
     shown = show(step, [] if resumed is None else resumed.history)
     log = HistoryLog(run.output / HISTORY_FILE, shown)
     guard = NonFiniteGuard(shown, progress, run.folder, rows_of_batch)
-    with StopSignals() as signals, shown:
+    with run.stop_signals() as signals, shown:
         if resumed is None:
             begin(shown)
         writer = CheckpointWriter(run, plan, shown, signals, resumed, sums, guard.look)

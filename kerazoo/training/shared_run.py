@@ -9,6 +9,8 @@ from kerazoo.conversion.json_file import read_json_object
 from kerazoo.training.checkpoint_folder import checkpoint_files, checkpoint_name
 from kerazoo.training.meeting import Meeting
 from kerazoo.training.run_folder import RUN_FILE
+from kerazoo.training.shared_stop_signals import SharedStopSignals
+from kerazoo.training.stop_signals import StopSignals
 from kerazoo.training.unfinished_run import UNFINISHED_FOLDER, UnfinishedRun
 
 _COMPLETE, _STEP, _CHECKSUM = "complete", "step", "checksum"
@@ -66,6 +68,10 @@ class SharedRun(UnfinishedRun):
         for sentence in self._passed_over:
             say(sentence)
         return self._agreed
+
+    def stop_signals(self) -> StopSignals:
+        """Return what notes signals while all processes train."""
+        return SharedStopSignals(self._meeting.exchange)
 
     def _found(self) -> dict[str, Any]:
         """Return what the first process goes on from."""

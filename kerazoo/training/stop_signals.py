@@ -39,6 +39,14 @@ class StopSignals:
             signal.signal(number, handler)
         self._before.clear()
 
+    def are_due(self, step: int) -> bool:
+        """Return whether the run has to stop after a step.
+
+        Args:
+            step: int, the steps that were done; each is asked for once.
+        """
+        return self.received is not None
+
     def stop(self) -> None:
         """Raise what the signal that was received means; do nothing if there was none.
 

@@ -14,6 +14,7 @@ from kerazoo.conversion.locked_output import locked_output
 from kerazoo.conversion.new_folder import check_is_free
 from kerazoo.training.checkpoint_folder import checkpoint_files, remove_unfinished
 from kerazoo.training.run_folder import HISTORY_FILE, ROWS, RUN_FILE, VALIDATION_ROWS
+from kerazoo.training.stop_signals import StopSignals
 
 UNFINISHED_FOLDER = ".unfinished"
 MAY_CHANGE = ("checkpoint_every", "keep_checkpoints", "on_non_finite")
@@ -149,6 +150,10 @@ class UnfinishedRun:
             self._check(checkpoint.position.run)
             self.make_folder()  # its file may be lost
         return checkpoint
+
+    def stop_signals(self) -> StopSignals:
+        """Return what notes signals while the run trains."""
+        return StopSignals()
 
     def finish(self) -> None:
         """Make the run a complete one, in one step, and remove what only an unfinished one has."""

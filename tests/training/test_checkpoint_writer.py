@@ -8,6 +8,7 @@ import pytest
 from kerazoo.training.checkpoint import read_checkpoint
 from kerazoo.training.checkpoint_folder import checkpoint_files
 from kerazoo.training.checkpoint_writer import CheckpointWriter, RunPlan, restore_state
+from kerazoo.training.stop_signals import StopSignals
 from kerazoo.training.unfinished_run import UnfinishedRun
 
 
@@ -20,14 +21,6 @@ def make_model():
     return model
 
 
-class Signals:
-    received = None
-
-    def stop(self):
-        if self.received:
-            raise SystemExit(self.received)
-
-
 @pytest.fixture
 def unfinished(tmp_path):
     run = UnfinishedRun(tmp_path / "out", resume=False)
@@ -38,7 +31,7 @@ def unfinished(tmp_path):
 @pytest.fixture
 def run(unfinished):
     """A function that calls a writer as `fit` would, for steps of two stretches of 5 and 4."""
-    signals = Signals()
+    signals = StopSignals()
 
     def from_step(
         first, last, stop_at=None, losses=None, checkpoint_every=2, keep=2, check=lambda: None
@@ -132,7 +125,7 @@ def test_a_model_goes_on_where_it_was(unfinished):
     def writer_of(model, step, resumed=None, sums=None):
         shown = types.SimpleNamespace(step=step, history=[])
         plan = RunPlan(9, 5, 2, 2)
-        writer = CheckpointWriter(unfinished, plan, shown, Signals(), resumed, sums)
+        writer = CheckpointWriter(unfinished, plan, shown, StopSignals(), resumed, sums)
         writer.set_model(model)
         return writer
 

@@ -16,6 +16,7 @@ from kerazoo import (
     TextClassifierPreprocessor,
 )
 from kerazoo.training import distributed_run as module
+from kerazoo.training.checkpoint_folder import checkpoint_files
 from kerazoo.training.distributed_run import distributed_run
 from kerazoo.training.distribution import Distribution
 from kerazoo.training.progress import Progress
@@ -228,6 +229,21 @@ def test_if_both_are_killed_both_go_on(pretraining, tmp_path):
     (code, said), (other, _) = run_of(pretraining, parts, resume=True)
     assert (code, other) == (0, 0)
     assert "Going on after step 3 of 9." in said
+    check_same(parts, whole)
+
+
+@pytest.mark.slow
+@TWO_PROCESSES
+def test_a_signal_to_one_stops_both_after_the_same_step(finetuning, tmp_path):
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    assert [code for code, _ in run_of(finetuning, whole)] == [0, 0]
+    (code, said), (other, _) = run_of(finetuning, parts, steps=(0, -2))
+    assert (code, other) == (143, 143)
+    assert "What was done is kept" in said
+    (file,) = checkpoint_files(parts / ".unfinished")[-1:]
+    (code, said), (other, _) = run_of(finetuning, parts, resume=True)
+    assert (code, other) == (0, 0)
+    assert f"Going on after step {int(file.stem[-9:])} of 12." in said
     check_same(parts, whole)
 
 
