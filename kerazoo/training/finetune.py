@@ -16,6 +16,7 @@ from kerazoo.training.forms.base import Form
 from kerazoo.training.forms.registry import form_of
 from kerazoo.training.progress import SILENT, Progress
 from kerazoo.training.run_folder import (
+    VALIDATION_ROWS,
     TrainingResult,
     defaults_of,
     read_result,
@@ -87,7 +88,10 @@ def finetune(
         began = time.perf_counter()
         described = {"task": task_name, "preset": preset, "train": train, "validation": validation}
         fingerprints = [table.fingerprint for table in read]
-        run.begin(run_description(described, fingerprints, config), defaults_of(config))
+        prints = {VALIDATION_ROWS: fingerprints[1]}
+        what_begins = {**run_description(described, fingerprints, config), **prints}
+        # Earlier versions had it among the rows alone.
+        run.begin(what_begins, {**defaults_of(config), **prints})
         if run.is_complete:
             progress.say("The run is complete already.")
             return read_result(run.output)

@@ -19,6 +19,8 @@ from kerazoo.training.stop_signals import StopSignals
 UNFINISHED_FOLDER = ".unfinished"
 MAY_CHANGE = ("checkpoint_every", "keep_checkpoints", "on_non_finite")
 """Settings that may be others when a run is gone on with: they change nothing of what it learns."""
+_ROWS_OF = {"train": ROWS, "data": ROWS, "validation": VALIDATION_ROWS}
+"""The paths of data, which may be others where the rows are known to be the same."""
 
 
 class UnfinishedRun:
@@ -189,17 +191,19 @@ class UnfinishedRun:
 
     def _check(self, begun: dict[str, Any]) -> None:
         """Raise ValueError if what the run was begun with differs from what it is to be."""
-        begun = {**self.defaults, **begun}
+        known = {**self.defaults, **begun}
         differences = [
-            _difference(name, now, begun.get(name))
+            _difference(name, now, known.get(name))
             for name, now in self.description.items()
-            if name not in MAY_CHANGE and begun.get(name) != now
+            if name not in MAY_CHANGE
+            and known.get(name) != now
+            and not (now and begun.get(name) and _ROWS_OF.get(name) in begun)
         ]
         if differences:
             raise ValueError(
                 "The run in the folder was begun with something else. Give the same "
-                f"options (only {', '.join(MAY_CHANGE)} may be others), or choose another "
-                f"output. Received: {', '.join(differences)}"
+                f"options (only {', '.join(MAY_CHANGE)} may be others, and where the same data "
+                f"lie), or choose another output. Received: {', '.join(differences)}"
             )
 
 

@@ -53,6 +53,40 @@ def test_what_changes_nothing_may_change(tmp_path, name):
         UnfinishedRun(tmp_path / "out", resume=True).begin({"seed": 4, name: 7})
 
 
+BEGUN = {"data": ["a"], "rows": "58", "validation": "b", "validation_rows": "99"}
+
+
+def test_data_may_lie_elsewhere_if_the_rows_are_the_same(tmp_path):
+    UnfinishedRun(tmp_path / "out", resume=False).begin(BEGUN)
+    moved = {**BEGUN, "data": ["c", "d"], "validation": "e"}
+    UnfinishedRun(tmp_path / "out", resume=True).begin(moved)
+    UnfinishedRun(tmp_path / "out", resume=True).begin({**moved, "data": ["f"]})
+
+
+@pytest.mark.parametrize(
+    "change, told",
+    [
+        ({"data": ["c"], "rows": "59"}, "other rows in the data"),
+        ({"validation": "c", "validation_rows": "98"}, "other rows in the validation data"),
+        ({"validation": None}, "validation=None instead of 'b'"),
+        ({"preset": "p"}, "preset='p' instead of None"),
+    ],
+)
+def test_other_data_are_another_run(tmp_path, change, told):
+    UnfinishedRun(tmp_path / "out", resume=False).begin(BEGUN)
+    with pytest.raises(ValueError, match=told):
+        UnfinishedRun(tmp_path / "out", resume=True).begin({**BEGUN, **change})
+
+
+def test_an_earlier_version_knew_the_path_of_validation_data_alone(tmp_path):
+    begun = {name: value for name, value in BEGUN.items() if name != "validation_rows"}
+    UnfinishedRun(tmp_path / "out", resume=False).begin(begun)
+    defaults = {"validation_rows": BEGUN["validation_rows"]}
+    UnfinishedRun(tmp_path / "out", resume=True).begin(BEGUN, defaults)
+    with pytest.raises(ValueError, match="Received: validation='c' instead of 'b'"):
+        UnfinishedRun(tmp_path / "out", resume=True).begin({**BEGUN, "validation": "c"}, defaults)
+
+
 def test_a_checkpoint_of_another_run_is_refused(begun):
     write_checkpoint(begun.folder, Position(4, [], None, {"seed": 5, "data": ["a"]}), [])
     with pytest.raises(ValueError, match="seed=3 instead of 5"):
