@@ -5,10 +5,12 @@ import keras_nlp
 import numpy as np
 import pytest
 import tensorflow as tf
+from batches_of_tasks import crf_tags, masked_words, ready
 from keras import ops
 
 import kerazoo
 from kerazoo.data.row_order import RowOrder
+from kerazoo.optimizers.adamw import create_optimizer
 
 TEXTS = ["a good film", "a very dull film", "not bad", "the play was great", "bad"]
 NAMES = ["good", "bad", "mixed", "good", "bad"]
@@ -170,3 +172,26 @@ def test_any_encoder_of_kerashub_will_do(tiny_tokenizer):
     task = kerazoo.TextClassifier(backbone, num_classes=3, preprocessor=preprocessor)
     assert task.predict(TEXTS, verbose=0).shape == (5, 3)
     assert np.isfinite(task.fit(TEXTS, NUMBERS, verbose=0).history["loss"]).all()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(keras.config.backend() == "torch", reason="Keras does not do it there.")
+@pytest.mark.parametrize("loss", [masked_words, crf_tags])
+def test_several_steps_at_a_time_give_the_same(loss):
+    results = []
+    for steps in (1, 3):
+        keras.utils.set_random_seed(3)
+        task, x, y, weights = ready(loss, 20)  # seven batches of three, the last one of two
+        optimizer = create_optimizer(1e-3, clip_norm=1.0, on_non_finite="skip")
+        task.compile(optimizer, steps_per_execution=steps)
+        rows = {"sample_weight": weights, "batch_size": 3, "verbose": 0}
+        curve = task.fit(x, y, epochs=2, shuffle=False, **rows).history["loss"]
+        few = {name: values[:4] for name, values in x.items()}  # fewer batches than three
+        rows["sample_weight"] = weights[:4]
+        measured = task.evaluate(few, y[:4], return_dict=True, **rows)["loss"]
+        one = task.predict({name: values[:2] for name, values in x.items()}, verbose=0)
+        whole = task.predict(x, batch_size=3, verbose=0)
+        assert (len(one), len(whole)) == (2, 20)
+        results.append((curve, measured, np.asarray(one), np.asarray(whole)))
+    for single, several in zip(*results, strict=True):
+        np.testing.assert_allclose(single, several, rtol=1e-5, atol=1e-6)
