@@ -2,7 +2,7 @@
 
 Command:   .venv/bin/python benchmarks/kill_stress.py [--trials 200] [--small] [--json FILE]
            (KERAS_BACKEND=jax for JAX)
-Time:      10 s a kill on TensorFlow and 25 on JAX, 2 on both with --small
+Time:      3 to 10 s a kill on TensorFlow and 15 to 25 on JAX, 2 on both with --small
 
 Compared:  a `finetune` run of a tiny BERT, dropout and shuffling on, that nobody interrupts, with
            runs that are killed with SIGKILL and started again with `resume=True` until they are
