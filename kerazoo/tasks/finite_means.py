@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import keras
+import numpy as np
 from keras import ops
 
 from kerazoo.axes import Tensor
@@ -17,12 +18,12 @@ class FiniteMeans(_ModelBase):
     """Leaves a step out of all means if one of them would not be finite any more.
 
     So it is where the optimizer leaves such steps out; else the mean loss shows that something is
-    wrong. Replicas leave a step out together.
+    wrong. Replicas leave a step out together. Means of no step at all are NaN.
     """
 
     def train_step(self, *arguments: Any) -> Any:
         """Train on a batch; see `keras.Model.train_step` of each backend."""
-        if not getattr(self.optimizer, "leaves_steps_out", False):
+        if not self._leaves_steps_out:
             return super().train_step(*arguments)
         if keras.backend.backend() == "jax":
             return self._pure_train_step(*arguments)
@@ -37,6 +38,18 @@ class FiniteMeans(_ModelBase):
         if keras.backend.backend() == "tensorflow":
             return results_of_all(self)
         return self.get_metrics_result()
+
+    def get_metrics_result(self) -> Any:
+        """Return the means by name; see `keras.Model`, which gives zeros for those of nothing."""
+        results = super().get_metrics_result()
+        if not self._leaves_steps_out:
+            return results
+        is_any = ops.convert_to_tensor(self._loss_tracker.count.value) > 0
+        return keras.tree.map_structure(lambda mean: ops.where(is_any, mean, np.nan), results)
+
+    @property
+    def _leaves_steps_out(self) -> bool:
+        return bool(getattr(self.optimizer, "leaves_steps_out", False))
 
     def _pure_train_step(self, state: tuple[Any, ...], data: Any) -> Any:
         """Do it on JAX, where variables come and go in a tuple, the sums of metrics last."""

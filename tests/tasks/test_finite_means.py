@@ -36,6 +36,13 @@ def test_a_step_that_is_not_finite_is_in_no_mean(spoiled):
         np.testing.assert_allclose(with_it[name], values, rtol=1e-6)
 
 
+def test_the_mean_of_no_step_is_no_number(spoiled):
+    spoiled[:] = np.nan
+    measured = history("skip", spoiled)
+    assert set(measured) == {"loss", "mae"}
+    assert np.isnan(list(measured.values())).all()
+
+
 @pytest.mark.parametrize("on_non_finite", ["stop", None])
 def test_it_shows_where_steps_are_not_to_be_left_out(on_non_finite, spoiled):
     assert np.isnan(history(on_non_finite, spoiled)["loss"]).all()
