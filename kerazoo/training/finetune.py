@@ -25,6 +25,7 @@ from kerazoo.training.run_folder import (
 )
 from kerazoo.training.settings import AUTO
 from kerazoo.training.tensorboard_logs import tensorboard_callbacks
+from kerazoo.training.unfinished_run import UnfinishedRun
 
 
 def finetune(
@@ -87,11 +88,7 @@ def finetune(
         arguments = form.task_arguments(read[0], config)
         began = time.perf_counter()
         described = {"task": task_name, "preset": preset, "train": train, "validation": validation}
-        fingerprints = [table.fingerprint for table in read]
-        prints = {VALIDATION_ROWS: fingerprints[1]}
-        what_begins = {**run_description(described, fingerprints, config), **prints}
-        # Earlier versions had it among the rows alone.
-        run.begin(what_begins, {**defaults_of(config), **prints})
+        _begin(run, described, read, config)
         if run.is_complete:
             progress.say("The run is complete already.")
             return read_result(run.output)
@@ -123,6 +120,17 @@ def finetune(
         write_run(task, metrics, config, run.output)
         run.finish()
         return TrainingResult(run.output, metrics)
+
+
+def _begin(
+    run: UnfinishedRun, described: dict[str, Any], read: Sequence[Table], config: FinetuneConfig
+) -> None:
+    """Begin a run, or go on with it, with the rows that were read."""
+    prints = [table.fingerprint for table in read]
+    measured = {VALIDATION_ROWS: prints[1]}
+    # Earlier versions had it among the rows alone.
+    defaults = {**defaults_of(config), **measured}
+    run.begin({**run_description(described, prints, config), **measured}, defaults)
 
 
 def _read_tables(
