@@ -31,6 +31,7 @@ _BACKEND_OF = {
     MODEL_PARALLEL: "jax",
 }
 _FIRST_OF = {"tensorflow": MIRRORED, "jax": DATA_PARALLEL}
+_WORKER = "worker"
 _JAX_PROCESSES = "KERAS_DISTRIBUTION_NUM_PROCESSES"
 
 
@@ -193,23 +194,28 @@ def _workers_of_tf_config() -> list[str]:
     """Return the hosts that TF_CONFIG names; none if it is not set.
 
     Raises:
-        ValueError: if it cannot be read, or this host is none of them: each would train alone.
+        ValueError: if it cannot be read, or this host is none of them: each would train alone. A
+            chief beside the workers is refused too, as the first worker would be a second one.
     """
     try:
         config = json.loads(os.environ.get("TF_CONFIG") or "{}")
-        workers = list(config.get("cluster", {}).get("worker", []))
-        number = int(config.get("task", {}).get("index", 0))
+        cluster, task = config.get("cluster", {}), config.get("task", {})
+        workers = list(cluster.get("worker", []))
+        hosts = sum(len(names) for names in cluster.values())
+        number, kind = int(task.get("index", 0)), task.get("type", _WORKER)
     except (ValueError, AttributeError, TypeError) as error:
         raise _tf_config_error() from error
-    if workers and not 0 <= number < len(workers):
+    is_one_of_them = 0 <= number < len(workers) and kind == _WORKER
+    if hosts > 1 and not (set(cluster) == {_WORKER} and is_one_of_them):
         raise _tf_config_error()
     return workers
 
 
 def _tf_config_error() -> ValueError:
     return ValueError(
-        "Several hosts find each other by TF_CONFIG, which each gets: {'cluster': {'worker': "
-        "['host1:port', 'host2:port']}, 'task': {'type': 'worker', 'index': 0}}. "
+        "Several hosts find each other by TF_CONFIG, which each gets, with all hosts under "
+        "'worker', of which the first writes the results: {'cluster': {'worker': ['host1:port', "
+        "'host2:port']}, 'task': {'type': 'worker', 'index': 0}}. "
         f"Received: TF_CONFIG={os.environ.get('TF_CONFIG')!r}"
     )
 

@@ -34,6 +34,10 @@ class HistoryLog(keras.callbacks.Callback):
         self._logged = len(shown.history)
         _keep_until(file, shown.step)
 
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
+        """Append what was measured before the first step, as a later start would not."""
+        self._append_new()
+
     def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
         """Append a line if it is time to."""
         if self._shown.step % LOG_EVERY == 0:
@@ -41,9 +45,13 @@ class HistoryLog(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Append what was measured."""
+        self._append_new()
+
+    def _append_new(self) -> None:
         new = self._shown.history[self._logged :]
         self._logged += len(new)
-        self._append(new, flush=True)
+        if new:
+            self._append(new, flush=True)
 
     def _append(self, entries: list[dict[str, Any]], flush: bool = False) -> None:
         text = "".join(plain_json(entry) + "\n" for entry in entries)
@@ -55,13 +63,13 @@ class HistoryLog(keras.callbacks.Callback):
 
 
 def _keep_until(file: Path, step: int) -> None:
-    """Leave the whole lines of a file up to a step; the last line may be torn."""
+    """Leave the whole lines of a file up to a step, none at step 0; the last line may be torn."""
     if not file.is_file():
         return
     kept = []
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
-            is_kept = json.loads(line)["step"] <= step
+            is_kept = json.loads(line)["step"] <= step and step > 0
         except (ValueError, KeyError, TypeError):
             continue
         if is_kept:

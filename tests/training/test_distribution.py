@@ -82,6 +82,34 @@ def test_auto_does_not_train_alone_where_tf_config_is_wrong(monkeypatch, config)
         from_name("auto")
 
 
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("strategy", ["auto", "multi_worker"])
+@pytest.mark.parametrize(
+    ("cluster", "task"),
+    [
+        ('"chief": ["a:1"], "worker": ["b:1"]', '"chief"'),
+        ('"chief": ["a:1"], "worker": ["b:1", "c:1"]', '"worker"'),
+        ('"worker": ["a:1", "b:1"], "evaluator": ["c:1"]', '"evaluator"'),
+        ('"worker": ["a:1", "b:1"], "ps": ["c:1"]', '"worker"'),
+        ('"worker": ["a:1", "b:1"]', '"chief"'),
+    ],
+)
+def test_hosts_are_workers_alone(monkeypatch, strategy, cluster, task):
+    """Of a chief and two workers three would train, of which two are the first of their kind."""
+    config = f'{{"cluster": {{{cluster}}}, "task": {{"type": {task}, "index": 0}}}}'
+    monkeypatch.setenv("TF_CONFIG", config)
+    with pytest.raises(ValueError, match="all hosts under 'worker'.*Received: TF_CONFIG="):
+        from_name(strategy)
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("kind", ["chief", "worker"])
+def test_a_cluster_of_one_host_is_one_device(monkeypatch, kind):
+    config = f'{{"cluster": {{"{kind}": ["a:1"]}}, "task": {{"type": "{kind}", "index": 0}}}}'
+    monkeypatch.setenv("TF_CONFIG", config)
+    assert from_name("auto").name == "none"
+
+
 @pytest.mark.skipif(BACKEND != "jax", reason="of JAX")
 def test_a_number_of_processes_that_is_none_is_told(monkeypatch):
     monkeypatch.setenv("KERAS_DISTRIBUTION_NUM_PROCESSES", "abc")

@@ -54,9 +54,23 @@ def test_a_number_that_is_not_finite(file):
     assert entries(file) == [{"step": 3, "loss": None}]
 
 
-def test_what_was_measured_before_the_first_step(file):
+def test_what_was_measured_before_the_first_step_stands_before_the_others(file):
     shown = types.SimpleNamespace(step=0, history=[])
     log = HistoryLog(file, shown)
-    shown.history += [{"step": 0, "val_loss": 2.0}, {"step": 5, "val_loss": 1.0}]
-    log.on_epoch_end(0)
-    assert [entry["step"] for entry in entries(file)] == [0, 5]
+    shown.history.append({"step": 0, "val_loss": 2.0})
+    log.on_train_begin()
+    assert [entry["step"] for entry in entries(file)] == [0]
+    shown.step = 3
+    log.on_train_batch_end(0, {"loss": 1.5})
+    log.on_train_begin()  # the next call of `fit`
+    assert [entry["step"] for entry in entries(file)] == [0, 3]
+
+
+def test_a_run_that_begins_anew_keeps_no_line(file):
+    """One that was killed before its first checkpoint leaves lines of steps that come again."""
+    file.write_text('{"step": 0, "val_loss": 2.0}\n{"step": 3, "loss": 1.5}\n')
+    shown = types.SimpleNamespace(step=0, history=[])
+    log = HistoryLog(file, shown)
+    shown.history.append({"step": 0, "val_loss": 2.0})
+    log.on_train_begin()
+    assert [entry["step"] for entry in entries(file)] == [0]
