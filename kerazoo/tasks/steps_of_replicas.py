@@ -5,7 +5,7 @@ from typing import Any
 
 import keras
 import tensorflow as tf
-from keras import tree
+from keras import ops, tree
 
 from kerazoo.axes import Tensor
 from kerazoo.tasks.batch_part import row_count
@@ -133,8 +133,9 @@ def _rows_of_turn(data: Any, turn: Tensor, rows: Any, size: Any) -> Any:
         size = tf.minimum(size, rows - begin)
 
     def taken(values: Any) -> Any:
-        others = values.shape.rank - 1
-        return tf.slice(values, [begin] + [0] * others, [size] + [-1] * others)
+        # XLA knows no "all that are left" beside a number that it finds out in the loop.
+        others = ops.shape(values)[1:]
+        return tf.slice(values, [begin] + [0] * len(others), [size, *others])
 
     return tree.map_structure(lambda values: None if values is None else taken(values), data)
 

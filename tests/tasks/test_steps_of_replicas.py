@@ -13,7 +13,7 @@ from batches_of_tasks import (
     masked_words,
 )
 
-from kerazoo.tasks.steps_of_replicas import at_least_a_row, first_rows
+from kerazoo.tasks.steps_of_replicas import _rows_of_turn, at_least_a_row, first_rows
 
 pytestmark = pytest.mark.tensorflow
 
@@ -57,3 +57,18 @@ def test_a_number_of_rows_that_is_not_known_is_looked_at():
 def test_first_rows():
     x, y = first_rows(({"a": tf.range(5)}, None), 2)
     assert (x["a"].numpy().tolist(), y) == ([0, 1], None)
+
+
+def test_xla_compiles_turns_whose_last_has_fewer_rows():
+    """So `jit_compile=True` and a dry run of steps of any shape take `--accumulate`."""
+
+    @tf.function(jit_compile=True, input_signature=[tf.TensorSpec((None, None))])
+    def total(values):
+        rows = tf.shape(values)[0]
+
+        def add(turn, sums):
+            return turn + 1, sums + tf.reduce_sum(_rows_of_turn(values, turn, rows, 3), axis=0)
+
+        return tf.while_loop(lambda turn, _: 3 * turn < rows, add, (0, tf.zeros((2,))))[1]
+
+    np.testing.assert_array_equal(total(np.arange(14.0).reshape(7, 2)), [42, 49])
