@@ -50,7 +50,7 @@ def distributed_run(
         ConnectionError: if another process has ended.
         Exception: see `from_name`, `UnfinishedRun` and `SharedRun`.
     """
-    devices = dry_run_of(strategy) if dry else from_name(strategy)
+    devices = dry_run_of(strategy) if dry else from_name(strategy, progress.say)
     progress = progress if devices.is_chief else SILENT
     if devices.name != NO_STRATEGY:
         progress.say(f"Training on {devices.description}.")

@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,6 +22,7 @@ from kerazoo.training.settings import (
     STRATEGIES,
     TPU,
 )
+from kerazoo.training.stop_signals import ended_by_signals
 
 _BACKEND_OF = {
     MIRRORED: "tensorflow",
@@ -94,8 +95,11 @@ class Distribution:
             yield
 
 
-def from_name(name: str) -> Distribution:
-    """Return the devices that a name stands for.
+def from_name(name: str, say: Callable[[str], None] = lambda line: None) -> Distribution:
+    """Return the devices that a name stands for; wait for the other processes if there are any.
+
+    While it waits, Ctrl-C ends the process at once, as nothing is begun; on JAX SIGTERM does too,
+    which TensorFlow takes for itself.
 
     Args:
         name: "auto" takes several hosts if TF_CONFIG or KERAS_DISTRIBUTION_NUM_PROCESSES names
@@ -104,6 +108,7 @@ def from_name(name: str) -> Distribution:
             this machine; "multi_worker", the hosts of TF_CONFIG. JAX: "data_parallel", where each
             device has all weights and a share of the rows; "model_parallel", where each has a
             share of the weights and all rows. PyTorch computes on one device.
+        say: is told that other processes are waited for.
 
     Raises:
         ValueError: if the backend or the machine has no such devices.
@@ -122,7 +127,17 @@ def from_name(name: str) -> Distribution:
             f"choose {instead}, or set KERAS_BACKEND={_BACKEND_OF[name]}. "
             f"Received: strategy={name!r}"
         )
-    return _MAKERS[name]()
+    return _made(name, say)
+
+
+def _made(name: str, say: Callable[[str], None]) -> Distribution:
+    """Return the devices of this backend, when all processes are there."""
+    processes = _PROCESSES.get(name, lambda: 1)()
+    if processes < 2:
+        return _MAKERS[name]()
+    say(f"Waiting until all {processes} processes are there.")
+    with ended_by_signals():
+        return _MAKERS[name]()
 
 
 def _offered() -> str:
@@ -237,7 +252,7 @@ def _model_parallel() -> Distribution:
     """Return all devices of JAX, of this process."""
     from kerazoo.training.model_layout import ModelLayout
 
-    _, processes = _jax_process()
+    processes = _jax_processes()  # before any is waited for
     if processes > 1:
         raise ValueError(
             "No process would have the whole model to write. Divide it among the devices of one "
@@ -265,7 +280,17 @@ def _jax_process() -> tuple[int, int]:
     import jax
 
     if _jax_processes() > 1 and not jax.distributed.is_initialized():
-        keras.distribution.initialize()
+        try:
+            keras.distribution.initialize()
+        except (ValueError, RuntimeError) as error:
+            names = ("JOB_ADDRESSES", "NUM_PROCESSES", "PROCESS_ID")
+            values = {name: os.environ.get(f"KERAS_DISTRIBUTION_{name}") for name in names}
+            reason = " ".join(str(error).split())[:200]
+            raise ValueError(
+                "Processes of JAX find each other by KERAS_DISTRIBUTION_JOB_ADDRESSES (host:port "
+                "of the first one), …_NUM_PROCESSES and …_PROCESS_ID (from 0). Received: "
+                f"{', '.join(f'{name}={value!r}' for name, value in values.items())}: {reason}"
+            ) from error
     return jax.process_index(), jax.process_count()
 
 
@@ -281,6 +306,10 @@ def _check_several(name: str, devices: list[str]) -> None:
         )
 
 
+_PROCESSES = {
+    MULTI_WORKER: lambda: len(_workers_of_tf_config()),
+    DATA_PARALLEL: _jax_processes,
+}
 _MAKERS = {
     MIRRORED: _mirrored,
     TPU: _tpu,

@@ -3,10 +3,32 @@
 import signal
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 _SAME_SECONDS = 1.0
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGINT end the process at once while the block runs.
+
+    A handler of Python runs between two of its instructions: not while a library waits. One that
+    a library sets in the block is replaced by that of before, which knows how a run ends.
+    Outside the main thread, where Python allows no handlers, signals stay as they are.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {each: signal.signal(each, signal.SIG_DFL) for each in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class StopSignals:
@@ -29,7 +51,7 @@ class StopSignals:
     def __enter__(self) -> "StopSignals":
         """Begin to note signals."""
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGTERM, signal.SIGINT):
+            for number in _SIGNALS:
                 self._before[number] = signal.signal(number, self._note)
         return self
 

@@ -48,7 +48,7 @@ def told(monkeypatch):
 
 def as_process(monkeypatch, process):
     devices = Distribution("multi_worker", "host 2 of 2", None, process, 2)
-    monkeypatch.setattr(module, "from_name", lambda name: devices)
+    monkeypatch.setattr(module, "from_name", lambda name, say: devices)
 
 
 def test_the_first_process_writes_the_output(told, monkeypatch, tmp_path, capsys):

@@ -1,11 +1,27 @@
+import signal
+import subprocess
+import time
+
 import keras
 import pytest
+from two_processes import free_ports, started
 
 from kerazoo.training import distribution
 from kerazoo.training.distribution import from_name
 
 BACKEND = keras.config.backend()
 TWO_HOSTS = '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 0}}'
+# TensorFlow takes SIGTERM for itself while it waits.
+ENDING = [signal.SIGINT, signal.SIGTERM] if BACKEND == "jax" else [signal.SIGINT]
+WAITING = """
+import functools
+import signal
+
+from kerazoo.training.distribution import from_name
+
+signal.signal(signal.SIGTERM, lambda *_: print("a handler of Python"))
+from_name("auto", functools.partial(print, flush=True))
+"""
 
 
 def test_none_is_one_device():
@@ -144,7 +160,7 @@ def test_data_parallel_takes_all_devices():
 
 @pytest.mark.skipif(BACKEND != "jax", reason="of JAX")
 def test_model_parallel_is_of_one_machine(monkeypatch):
-    monkeypatch.setattr(distribution, "_jax_process", lambda: (0, 3))
+    monkeypatch.setenv("KERAS_DISTRIBUTION_NUM_PROCESSES", "3")
     with pytest.raises(ValueError, match="with 3 processes"):
         from_name("model_parallel")
 
@@ -156,3 +172,29 @@ def test_a_task_computes_as_the_settings_say(make_tiny_text_classifier):
     from_name("none").prepare(task, FinetuneConfig(batch_size=6, accumulate=3, rematerialize=True))
     assert (task.micro_batches, task.backbone.rematerialize) == (3, True)
     assert [layer.rematerialize for layer in task.backbone.transformer_layers] == [True, True]
+
+
+@pytest.mark.skipif(BACKEND != "jax", reason="of JAX")
+def test_what_tells_processes_of_jax_from_each_other_is_named(monkeypatch):
+    monkeypatch.setenv("KERAS_DISTRIBUTION_NUM_PROCESSES", "2")
+    distribution._data_parallel.cache_clear()
+    lines = []
+    with pytest.raises(ValueError, match=r"JOB_ADDRESSES=None, NUM_PROCESSES='2', PROCESS_ID=No"):
+        from_name("data_parallel", lines.append)
+    assert lines == ["Waiting until all 2 processes are there."]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(BACKEND == "torch", reason="PyTorch computes on one device.")
+@pytest.mark.parametrize("number", ENDING)
+@pytest.mark.parametrize("process", [0, 1])
+def test_a_signal_ends_at_once_a_process_that_waits_for_another(process, number):
+    child = started(["-c", WAITING], process, free_ports(2), stdout=subprocess.PIPE)
+    assert child.stdout.readline() == "Waiting until all 2 processes are there.\n"
+    time.sleep(3)  # so that the library waits, not Python
+    child.send_signal(number)
+    try:
+        assert child.wait(timeout=5) == -number
+    finally:
+        child.kill()
+        child.communicate()

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from kerazoo.training.stop_signals import StopSignals
+from kerazoo.training.stop_signals import StopSignals, ended_by_signals
 
 
 def send(number):
@@ -57,3 +57,12 @@ def test_other_threads_have_no_handlers():
     thread.start()
     thread.join()
     assert seen == [(None, before)]
+
+
+def test_a_block_that_signals_end_gives_their_handlers_back():
+    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
+    with pytest.raises(KeyError), ended_by_signals():
+        assert signal.getsignal(signal.SIGTERM) == signal.getsignal(signal.SIGINT) == signal.SIG_DFL
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # as a library does
+        raise KeyError("words")
+    assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before
