@@ -24,7 +24,8 @@ class RunPlan:
     Args:
         total_steps: int, steps of the run; an evaluation follows the last one.
         evaluate_every: int, steps between two evaluations.
-        checkpoint_every: int, steps between two checkpoints; 0 writes none but at a signal.
+        checkpoint_every: int, steps between two checkpoints, of which the last step has one too; 0
+            writes none but at a signal.
         keep_checkpoints: int, so many of the last ones stay, and the best.
     """
 
@@ -47,7 +48,7 @@ def restore_state(model: keras.Model, checkpoint: Checkpoint) -> list[np.ndarray
 
 
 class CheckpointWriter(keras.callbacks.Callback):
-    """Write the state of a run every so many steps, at its best evaluation, and at a signal.
+    """Write the state every so many steps, at the best evaluation, at the end, and at a signal.
 
     After the last step before an evaluation it waits until that is done, so that no evaluation is
     missing after a restart. It comes last in the list of callbacks.
@@ -110,7 +111,9 @@ class CheckpointWriter(keras.callbacks.Callback):
     def _write_if_due(self, is_best: bool = False) -> None:
         step = self._shown.step
         every = self._plan.checkpoint_every
-        is_due = every > 0 and (is_best or step % every == 0)
+        # To measure and to write the model, which follow the last step, may be interrupted too.
+        is_last = step == self._plan.total_steps
+        is_due = every > 0 and (is_best or is_last or step % every == 0)
         has_to_stop = self._signals.are_due(step)
         if not is_due and not has_to_stop:
             return

@@ -59,9 +59,15 @@ def last(unfinished):
 
 
 def test_it_writes_every_so_many_steps(run, unfinished):
-    assert run(0, 9) == [6, 8]
+    assert run(0, 8) == [6, 8]
     assert last(unfinished).history == [{"step": 5}]
     assert last(unfinished).run == {"seed": 3}
+
+
+def test_the_last_step_is_written_too(run, unfinished):
+    """What follows, to measure and to write the model, may be interrupted as well."""
+    assert run(0, 9) == [8, 9]
+    assert last(unfinished).history == [{"step": 5}, {"step": 9}]
 
 
 def test_at_an_evaluation_it_waits_for_its_results(run, unfinished):
@@ -91,7 +97,7 @@ def test_the_best_is_written_and_kept(run, unfinished):
 
 
 @pytest.mark.parametrize(
-    ("loss", "best", "steps"), [(2.5, 5, [5, 8]), (float("nan"), 5, [5, 8]), (0.5, 9, [9])]
+    ("loss", "best", "steps"), [(2.5, 5, [5, 9]), (float("nan"), 5, [5, 9]), (0.5, 9, [9])]
 )
 def test_a_better_one_takes_its_place(run, unfinished, loss, best, steps):
     assert run(0, 9, losses={5: 1.5, 9: loss}, keep=1) == steps

@@ -103,8 +103,8 @@ def kill(trials, tmp_path, *options):
 
 
 @pytest.mark.tensorflow
-def test_killed_three_times(tmp_path):
-    assert kill(3, tmp_path, "--steps", "8", "--eager")["trials"] == 3
+def test_killed_five_times(tmp_path):
+    assert kill(5, tmp_path, "--steps", "8", "--eager")["trials"] == 5
 
 
 @exact
