@@ -33,8 +33,10 @@ class SharedStopSignals(StopSignals):
         told = [json.loads(each) for each in self._exchange(words)]
         self._next_step = told[0][1]
         noted = [number for number, _ in told if number is not None]
-        # The first one's is everybody's, so that all end alike.
-        self.received = noted[0] if noted else None
+        if noted:
+            # The first one's is everybody's, so that all end alike. One that came just now, which
+            # the others do not know, is told them the next time.
+            self.received = noted[0]
         return bool(noted)
 
     def _steps_ahead(self, step: int) -> int:

@@ -94,3 +94,16 @@ def test_the_first_process_chooses_the_next_step(clock):
     assert [words[0] for words in told] == [None, None]
     assert told[0] == [None, 5]  # four steps a second
     assert len(told) == 2
+
+
+def test_a_signal_that_comes_while_they_tell_each_other_is_kept(clock):
+    def exchange(words):
+        signals.received = signal.SIGTERM
+        return [words]
+
+    signals, due = SharedStopSignals(exchange), []
+    for step in range(1, 4):
+        clock.now += 1.0
+        due.append(signals.are_due(step))
+    assert due == [False, True, True]
+    assert signals.received == signal.SIGTERM

@@ -59,8 +59,10 @@ BEGUN = {"data": ["a"], "rows": "58", "validation": "b", "validation_rows": "99"
 def test_data_may_lie_elsewhere_if_the_rows_are_the_same(tmp_path):
     UnfinishedRun(tmp_path / "out", resume=False).begin(BEGUN)
     moved = {**BEGUN, "data": ["c", "d"], "validation": "e"}
-    UnfinishedRun(tmp_path / "out", resume=True).begin(moved)
-    UnfinishedRun(tmp_path / "out", resume=True).begin({**moved, "data": ["f"]})
+    for where in (moved, {**moved, "data": ["f"]}):
+        again = UnfinishedRun(tmp_path / "out", resume=True)
+        again.begin(where)
+        assert again.is_resumed
 
 
 @pytest.mark.parametrize(
