@@ -27,6 +27,7 @@ from kerazoo.tasks.raw_inputs import (
     split_off,
     text_columns,
 )
+from kerazoo.tasks.replicas import strategy_of_several
 from kerazoo.tasks.serving_signature import ServingSignature
 from kerazoo.tasks.truncation import warn_of_truncated
 from kerazoo.tasks.whole_batch import WholeBatch
@@ -354,8 +355,7 @@ class Task(FiniteMeans, WholeBatch, DividedData):
     # ---- inside --------------------------------------------------------------------------------
 
     def _is_on_one_device(self) -> bool:
-        strategy = self._strategy()
-        is_alone = strategy is None or strategy.num_replicas_in_sync == 1
+        is_alone = strategy_of_several(self) is None
         return is_alone and keras.distribution.distribution() is None
 
     def _strategy(self) -> Any:

@@ -8,6 +8,7 @@ import keras
 import tensorflow as tf
 from keras import tree
 
+from kerazoo.tasks.replicas import strategy_of_several
 from kerazoo.tasks.shared_batches import SharedBatches
 from kerazoo.tasks.static_batches import static_batches
 from kerazoo.tasks.untuned import untuned
@@ -72,7 +73,7 @@ class DividedData(_ModelBase):
 
     def _maybe_symbolic_build(self, iterator: Any = None, data_batch: Any = None) -> None:
         """Build from the rows of the first replica; Keras adds up those of all, of any number."""
-        strategy = self._strategy_of_replicas()
+        strategy = strategy_of_several(self)
         if iterator is not None and strategy is not None:
             _, _, batches = next(iter(iterator))
             data_batch = tree.map_structure(
@@ -85,13 +86,7 @@ class DividedData(_ModelBase):
     def _dividing_strategy(self, x: Any) -> Any:
         """Return the strategy that divides a dataset; None if there is none to do so."""
         is_divided = isinstance(x, (tf.data.Dataset, SharedBatches))
-        return self._strategy_of_replicas() if is_divided else None
-
-    def _strategy_of_replicas(self) -> Any:
-        """Return the strategy of TensorFlow that has several replicas; None if there is none."""
-        strategy = getattr(self, "distribute_strategy", None)
-        is_divided = strategy is not None and strategy.num_replicas_in_sync > 1
-        return strategy if is_divided else None
+        return strategy_of_several(self) if is_divided else None
 
     @contextmanager
     def _shared_on_jax(self, x: Any) -> Iterator[Any]:

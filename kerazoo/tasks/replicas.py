@@ -18,6 +18,13 @@ def replica_count() -> int:
     return count
 
 
+def strategy_of_several(model: keras.Model) -> Any:
+    """Return a model's strategy of TensorFlow, None if it has one replica."""
+    strategy = getattr(model, "distribute_strategy", None)
+    is_alone = strategy is None or strategy.num_replicas_in_sync == 1
+    return None if is_alone else strategy
+
+
 def summed(values: Any) -> Any:
     """Return the sums over all replicas of a nest of tensors; each replica gets the same ones."""
     context = tf.distribute.get_replica_context()
@@ -60,7 +67,7 @@ def sums_of_replicas(model: keras.Model) -> list[np.ndarray]:
     All processes have to call it together.
     """
     variables = model.metrics_variables
-    strategy = _strategy_of_several(model)
+    strategy = strategy_of_several(model)
     if strategy is None or not variables:
         return [keras.ops.convert_to_numpy(variable)[None] for variable in variables]
     count = strategy.num_replicas_in_sync
@@ -82,7 +89,7 @@ def add_to_replicas(model: keras.Model, sums: Sequence[np.ndarray]) -> None:
         sums: from `sums_of_replicas`. Those of another number of replicas go to the first one.
     """
     variables = model.metrics_variables
-    strategy = _strategy_of_several(model)
+    strategy = strategy_of_several(model)
     count = 1 if strategy is None else strategy.num_replicas_in_sync
     pairs = list(zip(variables, [_for_replicas(value, count) for value in sums], strict=True))
     if strategy is None:
@@ -102,13 +109,6 @@ def is_multi_worker() -> bool:
     """Return whether the replicas are on several machines."""
     strategy = tf.distribute.get_strategy()
     return isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy)
-
-
-def _strategy_of_several(model: keras.Model) -> Any:
-    """Return a model's strategy of TensorFlow, None if it has one replica."""
-    strategy = getattr(model, "distribute_strategy", None)
-    is_alone = strategy is None or strategy.num_replicas_in_sync == 1
-    return None if is_alone else strategy
 
 
 def _at_place(value: Tensor, number: Tensor, count: int) -> Tensor:
